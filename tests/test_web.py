@@ -158,6 +158,15 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     board.news.until(lambda engine: not engine["prepares"], "engine")
 
 
+def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: list[Task]) -> None:
+    board.new("othello", sides=("", "easy"))  # which another engine is than the one that analyses
+    for told, task in [(True, asked[0]), (False, asked[1])]:
+        task.tell(Answer())
+        said: Message = {}
+        board.server.table.greet(said.__setitem__)
+        assert said["engine"]["prepares"] is told
+
+
 def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
     waits: list[float] = []
 
@@ -731,6 +740,9 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
     for number in (4, -1, "1", None):
         assert board.do("variation", number=number) == "there is no such variation"
     assert board.state() == before
+    board.new(start=MATE_IN_ONE, sides=("", "easy"), moves="5i5h")
+    board.play("G*5b", at=0)  # where the other line has no end, this is the game
+    assert (board.state()["leftAt"], branches(board.state())) == (None, [(0, "5i5h")])
 
 
 def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None:

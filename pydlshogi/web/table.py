@@ -7,6 +7,7 @@ It knows no HTTP.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +17,7 @@ from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
+from pydlshogi.player.clock import Limits
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
 from pydlshogi.web.pace import PACES, Pace
@@ -60,8 +62,8 @@ class Table:
         self._error = ""
         self._book: Sequence[KnownMove] = ()
         """What books know of the position shown."""
-        self._preparing: Task | None = None
-        """By which the engine of the game shown is loaded."""
+        self._preparing: Sequence[Task] = ()
+        """By which the engines of the game shown are loaded."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
         self._clock = TurnClock(self._lock, self._time_is_up)
@@ -263,16 +265,29 @@ class Table:
         """Another game is shown."""
         self._pace.paused = False
         self._prepared()
-        # So that its engine is loaded by the time it is wanted.
-        self._preparing = self._search.engines.ask(Question(self._game.game, visits=1), lambda _: self._prepared())
+        # So that the engine that analyses, and others that play, are loaded by the time they are wanted.
+        game, (analyses, *_) = self._game.game, GAMES[self._game.game].engines
+        others = {name for name in self._game.sides if name and GAMES[game].opponents[name].engine != analyses}
+        questions = [Question(game, opponent=name, clock=Limits(movetime=1)) for name in sorted(others)]
+        questions.insert(0, Question(game, visits=1))
+        waited = set(questions)
+
+        def hear(question: Question, answer: Answer) -> None:
+            if answer.final:
+                waited.discard(question)
+                if not waited:
+                    self._prepared()
+
+        self._preparing = [self._search.engines.ask(each, partial(hear, each)) for each in questions]
         self._say_engine()
         self._changed()
 
     def _prepared(self) -> None:
-        """One need not wait for the engine any longer."""
-        if self._preparing:
-            self._search.engines.withdraw(self._preparing)
-            self._preparing = None
+        """One need not wait for the engines any longer."""
+        preparing, self._preparing = self._preparing, ()
+        for task in preparing:
+            self._search.engines.withdraw(task)
+        if preparing:
             self._say_engine()
 
     def _play(self, move: str) -> None:
@@ -288,7 +303,7 @@ class Table:
 
     def _end(self, reason: str, winner: int | None) -> None:
         """The game is over, and its moves do not say so."""
-        self._game.tip.ended = GameEnd(reason, winner)
+        self._game.end(GameEnd(reason, winner))
         self._changed()
 
     def _time_is_up(self) -> None:
@@ -407,7 +422,7 @@ class Table:
 
     def _say_engine(self, put: Put | None = None) -> None:
         """Whether one has to wait for it."""
-        (put or self._tell)("engine", {"prepares": self._preparing is not None})
+        (put or self._tell)("engine", {"prepares": bool(self._preparing)})
 
     def _say_state(self, put: Put | None = None) -> None:
         """To one page or to all, with what was said of the position shown, if that is to be shown again."""
