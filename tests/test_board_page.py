@@ -200,6 +200,10 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.locator(".target").first.click()
         other = person.moves(2)[1]
         expect(page.locator(".primary")).to_have_text("Back to the game")
+        page.set_viewport_size({"width": 844, "height": 390})  # no word of all that can be done now is cut off
+        assert page.locator("#next button").evaluate_all(
+            "all => all.every(each => each.scrollWidth <= each.clientWidth)"
+        )
         page.locator(".primary").click()
         page.wait_for_selector('body[data-moves="2c2b 1a2b"]')
         page.locator("#moves .variations button").first.click()
@@ -366,7 +370,10 @@ def test_arrows_of_ones_own(person: Person) -> None:
     assert own.count() == 1
     person.play("7g 7f")
     assert own.count() == 0
-    person.press("ArrowLeft")
+    person.press("ArrowLeft")  # who has the mouse means the game, and no square is framed
+    assert (
+        float(person.page.evaluate("getComputedStyle(document.activeElement.firstChild).strokeWidth.slice(0, -2)")) < 2
+    )
     person.moves(0)
     assert own.count() == 1  # it belongs to its position
 
@@ -532,7 +539,9 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     person.moves(1)
     person.click("c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
-    assert person.text("#status") == "Black wins by discs: neither side can move (double pass) (3-1)"
+    assert (
+        person.text("#status") == "Black wins by discs: neither side can move, the winner gets the empty squares (63-1)"
+    )
     person.board.new("othello")
     page.wait_for_selector('body[data-ending=""]')
     assert person.play("f5") == ["f5"]
@@ -648,7 +657,7 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     person.button("Try again").tap()
     person.moves(0)
     person.button("Answer").tap()
-    page.wait_for_selector(".arrows .ring")
+    page.wait_for_selector("body:has(.arrows .ring) #lines :text('wins in 1')")
     person.at("G*").tap()
     person.at("5b").tap()
     expect(sentence).to_have_text("G*5b: right!")

@@ -1,7 +1,7 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
 import { Candidates } from './candidates.js'
-import { clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
+import { ALL_DISCS, clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
 import { $, made } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
@@ -309,11 +309,14 @@ function drawBar () {
   $('bar').ariaLabel = `${word('black')} ${known ? `${percent(rate, 0)} %` : '?'}`
 }
 
-/** The count of the discs in Othello. */
+/** The count of the discs in Othello; empty squares at the end are the winner's, as in the score of the analysis and of records. */
 function discs () {
   if (!LOOKS[state.game].turns) return ''
   const [board] = state.position.split(' ')
-  return ` (${board.split('D').length - 1}-${board.split('d').length - 1})`
+  const counts = ['D', 'd'].map(disc => board.split(disc).length - 1)
+  const { reason, winner } = state.ending ?? {}
+  if (reason === 'more discs, both pass') counts[winner] = ALL_DISCS - counts[1 - winner]
+  return ` (${counts.join('-')})`
 }
 
 function statusText () {
