@@ -703,7 +703,7 @@ def test_a_record_is_pasted_or_dropped(person: Person) -> None:
         data.items.add(new File(['no record'], 'x.csa'))
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
     }""")
-    expect(page.locator("#error")).to_contain_text("the record: ")
+    expect(page.locator("#error")).to_contain_text("cannot be read as a record")
 
 
 def test_a_browser_that_keeps_nothing_shows_the_board(browser: Any, board: Board) -> None:
@@ -797,7 +797,7 @@ def test_a_phone_shows_what_is_wrong_and_long_names(person: Person) -> None:
     page, error = person.page, person.page.locator("#error")
     page.set_viewport_size({"width": 360, "height": 600})
     person.open_record("no record")
-    expect(error).to_contain_text("the record: ")
+    expect(error).to_contain_text("cannot be read as a record")
     expect(error).to_be_in_viewport()
     assert page.locator("#recordText").input_value() == "no record"  # to be mended
     person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())

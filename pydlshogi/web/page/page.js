@@ -273,7 +273,7 @@ function showButtons () {
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
     [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
-    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file, 'judge'],
+    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file && state.moves.length, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)

@@ -24,9 +24,9 @@ const ENGLISH = {
   byoyomi: 'Each move (byoyomi)', openFile: 'or a file:',
   fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', openingRecord: 'Opening the record …', retry: 'Try again', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'A transcript (f5d6c3) or a position',
-  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it.',
+  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it with the mouse.',
   'advice dobutsu': 'Catch the lion, or bring yours safely to the far row. Dots show where an animal may step. ' +
-    'Touch it, then a marked square; or drag it. You may drop what you catch.',
+    'Touch it, then a marked square; or drag it with the mouse. You may drop what you catch.',
   'advice othello': 'Touch a marked square: the discs between it and another of yours turn.',
   'losses label': 'What each move lost, Black upwards, White downwards', 'histogram label': 'How many moves lost how much',
   language: '日本語',
@@ -63,6 +63,7 @@ const ENGLISH = {
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best',
   lost: 'loss', better: 'better',
+  'the record: neither a move nor a position nor a player: not a record': 'That cannot be read as a record: it has no moves, no position and no players.',
   confirmResign: 'Resign this game?', keys: 'On the board arrows and Enter move pieces; elsewhere ← → Home End step through the game. ' +
     'The right button of the mouse draws arrows on the board.'
 }
@@ -89,9 +90,9 @@ const JAPANESE = {
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル:', fileGame: '対局',
   backToGame: '元の対局に戻る', earlier: '前の対局', openingRecord: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
-  transcript: '棋譜 (f5d6c3) か局面', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。',
+  transcript: '棋譜 (f5d6c3) か局面', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をマウスでドラッグします。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ち。点は動ける方向です。動物、印の付いたマスの順に触れるか、' +
-    'ドラッグします。捕まえた動物は打てます。',
+    'マウスでドラッグします。捕まえた動物は打てます。',
   'advice othello': '印の付いたマスに触れると、はさんだ石が返ります。', 'losses label': '一手ごとの損 (上が先手、下が後手)', 'losses label othello': '一手ごとの損 (上が黒、下が白)',
   'losses label odds': '一手ごとの損 (上が下手、下が上手)',
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
