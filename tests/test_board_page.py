@@ -244,6 +244,7 @@ def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Bo
 
 def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
+    assert [person.page.text_content(f"#{field}Label") for field in ("opponent", "other")] == ["Black", "White"]
     page = person.page
     page.wait_for_function("() => document.body.dataset.at >= 1")
     person.button("Pause").click()
