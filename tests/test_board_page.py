@@ -616,6 +616,7 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.moves(8)
     person.press("End")
     person.moves(12)
+    assert (person.text("#status"), page.locator("#rematch").is_hidden()) == ("White wins by resignation", True)
     marked = [judged["number"] for judged in person.board.state()["judged"] if judged["mark"]]
     assert marked
     person.press("m")  # after the last of them comes the first

@@ -517,6 +517,8 @@ def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
     ],
 )
 def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
+    board.new("dobutsu")  # which a text without a position may be of, and one that is wrong is not
+    assert b"in check" in board.ask("POST", "/record", b"sfen 4k4/9/9/9/4R4/9/9/9/K8 b - 1")[1]
     state = board.opened(text.encode())
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
 

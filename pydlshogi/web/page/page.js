@@ -246,7 +246,7 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging, previousMistake: !marked || asked,
+    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
