@@ -869,9 +869,9 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
     program = start()
     try:
         expect(status).to_contain_text("Black to move")  # the engine has answered
+        expect(page.locator("#error")).to_have_text("")
         page.get_by_role("button", name="Undo").click()
         page.wait_for_selector('body[data-at="0"]')
-        expect(page.locator("#error")).to_have_text("")
     finally:
         program.kill()
         program.communicate()

@@ -102,7 +102,7 @@ def _files_of(place: str) -> GameFiles:
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
-    """Of the game shown, or of the first that can be played so; else of one with as many ranks, to say what is wrong."""
+    """Of the game shown, or of the first that can be played so; else of one with its ranks, to say what is wrong."""
     recorded, names = RecordedLine(line.moves, evaluations=line.evaluations), (shown, *GAMES)
     for name in names:
         with suppress(ValueError):

@@ -153,7 +153,7 @@ function listen () {
       candidates.take(message.game, null)
       heat = {}
     }
-    if (state?.error && !message.error) $('error').textContent = ''
+    if ((state?.error && !message.error) || $('error').textContent === word('gone')) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
     if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
