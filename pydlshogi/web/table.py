@@ -7,24 +7,22 @@ It knows no HTTP.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
-from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
+from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
-from pydlshogi.player.clock import Limits
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.kept import LONGEST_CLOCK
 from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
-from pydlshogi.web.search import LINES, Engines, ShownSearch
+from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
 
 NEWS_EVERY: Final = 100.0
@@ -62,10 +60,9 @@ class Table:
         self._error = ""
         self._book: Sequence[KnownMove] = ()
         """What books know of the position shown."""
-        self._preparing: Sequence[Task] = ()
-        """By which the engines of the game shown are loaded."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
+        self._preparing = Preparing(engines, self._say_engine)
         self._clock = TurnClock(self._lock, self._time_is_up)
         self._pace = Pace(self._lock)
         with self._lock:
@@ -264,31 +261,8 @@ class Table:
     def _shown(self) -> None:
         """Another game is shown."""
         self._pace.paused = False
-        self._prepared()
-        # So that the engine that analyses, and others that play, are loaded by the time they are wanted.
-        game, (analyses, *_) = self._game.game, GAMES[self._game.game].engines
-        others = {name for name in self._game.sides if name and GAMES[game].opponents[name].engine != analyses}
-        questions = [Question(game, opponent=name, clock=Limits(movetime=1)) for name in sorted(others)]
-        questions.insert(0, Question(game, visits=1))
-        waited = set(questions)
-
-        def hear(question: Question, answer: Answer) -> None:
-            if answer.final:
-                waited.discard(question)
-                if not waited:
-                    self._prepared()
-
-        self._preparing = [self._search.engines.ask(each, partial(hear, each)) for each in questions]
-        self._say_engine()
+        self._preparing.begin(self._game.game, self._game.sides)
         self._changed()
-
-    def _prepared(self) -> None:
-        """One need not wait for the engines any longer."""
-        preparing, self._preparing = self._preparing, ()
-        for task in preparing:
-            self._search.engines.withdraw(task)
-        if preparing:
-            self._say_engine()
 
     def _play(self, move: str) -> None:
         game, known = self._game, len(self._game.nodes)
@@ -352,7 +326,7 @@ class Table:
         """Ask about the position shown, unless it fails."""
 
         def heard(answer: Answer) -> None:
-            self._prepared()  # what is more urgent may have been asked before that
+            self._preparing.end()  # what is more urgent may have been asked before that
             if answer.error:
                 self._search.stop()
                 self._search.watched = False
@@ -422,7 +396,7 @@ class Table:
 
     def _say_engine(self, put: Put | None = None) -> None:
         """Whether one has to wait for it."""
-        (put or self._tell)("engine", {"prepares": bool(self._preparing)})
+        (put or self._tell)("engine", {"prepares": self._preparing.lasts})
 
     def _say_state(self, put: Put | None = None) -> None:
         """To one page or to all, with what was said of the position shown, if that is to be shown again."""
