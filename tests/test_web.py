@@ -154,8 +154,6 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
-    board.new()
-    board.news.until(lambda engine: not engine["prepares"], "engine")
 
 
 def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: list[Task]) -> None:
@@ -169,17 +167,14 @@ def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: l
 
 def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
     waits: list[float] = []
+    timer, hands = threading.Timer, Hands()
 
-    class Alarm(threading.Timer):
-        """Rings at once, and says how long it was to wait."""
+    def timer_at_once(seconds: float, ring: Any) -> threading.Timer:
+        waits.append(seconds)
+        return timer(0, ring)
 
-        def __init__(self, seconds: float, ring: Any) -> None:
-            waits.append(seconds)
-            super().__init__(0, ring)
-
-    hands = Hands()
     monkeypatch.setattr("pydlshogi.web.pace.time", hands)
-    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", Alarm)
+    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", timer_at_once)
     assert board.do("pace", seconds=2) == "there is no such pace"
     assert board.do("pace", seconds=3) == ""
     hands.seconds = 100
@@ -1028,6 +1023,10 @@ def test_every_page_sees_the_same(board: Board) -> None:
     assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
     assert again.next() == board.state()
     again.close()
+    board.new("shogi", MATE_IN_ONE)
+    assert board.do("watch", on=True) == ""
+    said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
+    assert News(board).next("info") == said
 
 
 def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1047,13 +1046,6 @@ def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypat
     assert found.wait(WAIT)
     state = board.state()
     assert (state["watching"], state["moves"]) == (False, ["7g7f"])
-
-
-def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:
-    board.new("shogi", MATE_IN_ONE)
-    assert board.do("watch", on=True) == ""
-    said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
-    assert News(board).next("info") == said
 
 
 def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:
