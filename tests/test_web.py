@@ -728,9 +728,9 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
     assert (state["moves"], state["leftAt"], branches(state)) == (["9g9f"], 0, [(0, "7g7f"), (0, "2g2f")])
     assert board.do("back") == ""
     state = board.state()
-    assert (state["moves"], branches(state)) == (["7g7f"], [(0, "2g2f"), (0, "9g9f")])
+    assert (state["moves"], state["at"], branches(state)) == (["7g7f"], 1, [(0, "2g2f"), (0, "9g9f")])  # to go on
     assert vary(board, "2g2f") == ""
-    assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 0)
+    assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 1)
     assert vary(board, "7g7f") == ""  # that is the game again
     assert (board.state()["moves"], board.state()["leftAt"]) == (["7g7f"], None)
     before = board.state()

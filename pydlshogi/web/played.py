@@ -386,11 +386,11 @@ class TableGame:
             self.left = LeftLine(self.line, self.at)
 
     def come_back(self) -> None:
-        """To the line that was left. Raises ValueError."""
+        """To the line that was left: to its end where a game against an engine goes on there. Raises ValueError."""
         if self.left is None:
             raise ValueError("no game was left")
-        self.show(*self.left)
-        self.left = None
+        (line, at), self.left = self.left, None
+        self.show(line, None if any(self.sides) and not line[-1].ending else at)
 
     def take_variation(self, number: int) -> None:
         """Show the line that goes through a position, where it does so. Raises ValueError."""

@@ -63,7 +63,6 @@ const ENGLISH = {
   'perpetual check': 'because of perpetual check', resignation: 'by resignation', declaration: 'by declaration',
   try: 'by bringing the lion home (try)', 'lion caught': 'by catching the lion', found: 'best',
   lost: 'loss', better: 'better',
-  'the record: neither a move nor a position nor a player: not a record': 'That cannot be read as a record: it has no moves, no position and no players.',
   confirmResign: 'Resign this game?', keys: 'On the board arrows and Enter move pieces; elsewhere ← → Home End step through the game. ' +
     'The right button of the mouse draws arrows on the board.'
 }
@@ -105,7 +104,7 @@ const JAPANESE = {
   play: '対局', analyse: '検討', files: 'ファイル', depth: '解析の深さ', 'depth 0': '速い', 'depth 1': '普通', 'depth 2': '深い',
   pace: '進む速さ', 'pace 0': 'ゆっくり', 'pace 1': '普通の速さ', 'pace 2': '速く', pauseGame: '一時停止', goOnGame: '再開', oneMove: '一手進める',
   waits: 'の手番 (一時停止中)',
-  rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦 (エンジン同士)', goOn: '前の対局を続ける',
+  rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦', goOn: '前の対局を続ける',
   book: '定跡', bookMove: '定跡の手: 手番側から見た評価値と、指された回数',
   charts: 'グラフ', keysTitle: 'キー操作', accuracy: '正確さ', 'about shogi': '取った駒を使える日本のチェス', 'about dobutsu': '動物たちの小さな将棋',
   'about othello': 'はさんで返す黒と白の石',
@@ -136,11 +135,15 @@ const JAPANESE = {
 }
 
 /** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
+const REASONS_IN_ENGLISH = [
+  [/^the record: neither .+: not a (CSA )?record$/, 'That cannot be read as a record: it has no moves, no position and no players.'],
+  [/^the record: (Black|White) has no king: .+/, 'A problem with one king cannot be opened as a record; set it up, or paste its sfen.']
+]
 const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
   [/^something failed: /, 'サーバーの内部エラー: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
-  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません'],
+  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません。局面編集か sfen から始められます'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
   [/^position: /, ''],
   [/line (\d+): /, '$1行目: '],
@@ -178,6 +181,6 @@ export function learnWords (games) {
 
 /** What the server says was wrong, in words of the language as far as it has them. */
 export function reasonIn (language, reason) {
-  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : []
+  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : REASONS_IN_ENGLISH
   return patterns.reduce((text, [english, japanese]) => text.replace(english, japanese), wordIn(language, reason))
 }
