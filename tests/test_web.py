@@ -153,23 +153,27 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.do("pace", seconds=0) == ""
     board.new("dobutsu", sides=("beginner", "easy"))
     assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
-    board.new()
-    board.news.until(lambda engine: not engine["prepares"], "engine")
+
+
+def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: list[Task]) -> None:
+    board.new("othello", sides=("", "easy"))  # which another engine is than the one that analyses
+    for told, task in [(True, asked[0]), (False, asked[1])]:
+        task.tell(Answer())
+        said: Message = {}
+        board.server.table.greet(said.__setitem__)
+        assert said["engine"]["prepares"] is told
 
 
 def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
     waits: list[float] = []
+    timer, hands = threading.Timer, Hands()
 
-    class Alarm(threading.Timer):
-        """Rings at once, and says how long it was to wait."""
+    def timer_at_once(seconds: float, ring: Any) -> threading.Timer:
+        waits.append(seconds)
+        return timer(0, ring)
 
-        def __init__(self, seconds: float, ring: Any) -> None:
-            waits.append(seconds)
-            super().__init__(0, ring)
-
-    hands = Hands()
     monkeypatch.setattr("pydlshogi.web.pace.time", hands)
-    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", Alarm)
+    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", timer_at_once)
     assert board.do("pace", seconds=2) == "there is no such pace"
     assert board.do("pace", seconds=3) == ""
     hands.seconds = 100
@@ -507,6 +511,8 @@ def test_records_of_othello_are_opened(board: Board, tmp_path: Path) -> None:
     ],
 )
 def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
+    board.new("dobutsu")  # which a text without a position may be of, and one that is wrong is not
+    assert b"in check" in board.ask("POST", "/record", b"sfen 4k4/9/9/9/4R4/9/9/9/K8 b - 1")[1]
     state = board.opened(text.encode())
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
 
@@ -721,15 +727,18 @@ def test_what_is_tried_beside_a_game_are_its_variations(board: Board, asked: lis
     assert (state["moves"], state["leftAt"], branches(state)) == (["9g9f"], 0, [(0, "7g7f"), (0, "2g2f")])
     assert board.do("back") == ""
     state = board.state()
-    assert (state["moves"], branches(state)) == (["7g7f"], [(0, "2g2f"), (0, "9g9f")])
+    assert (state["moves"], state["at"], branches(state)) == (["7g7f"], 1, [(0, "2g2f"), (0, "9g9f")])  # to go on
     assert vary(board, "2g2f") == ""
-    assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 0)
+    assert (board.state()["moves"], board.state()["at"], board.state()["leftAt"]) == (["2g2f"], 1, 1)
     assert vary(board, "7g7f") == ""  # that is the game again
     assert (board.state()["moves"], board.state()["leftAt"]) == (["7g7f"], None)
     before = board.state()
     for number in (4, -1, "1", None):
         assert board.do("variation", number=number) == "there is no such variation"
     assert board.state() == before
+    board.new(start=MATE_IN_ONE, sides=("", "easy"), moves="5i5h")
+    board.play("G*5b", at=0)  # where the other line has no end, this is the game
+    assert (board.state()["leftAt"], branches(board.state())) == (None, [(0, "5i5h")])
 
 
 def test_what_was_tried_can_be_deleted_and_the_game_cannot(board: Board) -> None:
@@ -1013,6 +1022,10 @@ def test_every_page_sees_the_same(board: Board) -> None:
     assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
     assert again.next() == board.state()
     again.close()
+    board.new("shogi", MATE_IN_ONE)
+    assert board.do("watch", on=True) == ""
+    said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
+    assert News(board).next("info") == said
 
 
 def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1032,13 +1045,6 @@ def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypat
     assert found.wait(WAIT)
     state = board.state()
     assert (state["watching"], state["moves"]) == (False, ["7g7f"])
-
-
-def test_a_page_that_comes_sees_what_a_search_has_said(board: Board) -> None:
-    board.new("shogi", MATE_IN_ONE)
-    assert board.do("watch", on=True) == ""
-    said = board.news.until(lambda info: info["final"], "info")  # nothing more is found
-    assert News(board).next("info") == said
 
 
 def test_the_game_is_there_again_after_the_server_was_killed(pool: Pool, tmp_path: Path) -> None:

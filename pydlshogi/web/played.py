@@ -302,6 +302,7 @@ class TableGame:
             self.add(move)
             self.judge_tip()
         self.asked = self.line[self.at - 1] if answers else None
+        self._settle()
 
     def ask(self, ply: int) -> None:
         """Let a better move be found than the one that follows so many of the line. Raises ValueError."""
@@ -335,13 +336,25 @@ class TableGame:
         """Raises ValueError."""
         if not self.may_end:
             raise ValueError("it is not your turn")
-        self.tip.ended = GameEnd("resignation", 1 - self.position.turn)
+        self.end(GameEnd("resignation", 1 - self.position.turn))
 
     def declare(self) -> None:
         """Raises ValueError."""
         if not self.may_declare:
             raise ValueError("there is no win to declare")
-        self.tip.ended = GameEnd("declaration", self.position.turn)
+        self.end(GameEnd("declaration", self.position.turn))
+
+    def end(self, ended: GameEnd) -> None:
+        """The game is over at the end of the line, and its moves do not say so."""
+        self.tip.ended = ended
+        self._settle()
+
+    def _settle(self) -> None:
+        """Where a game against an engine was left under way, the line that has come to its end is the game."""
+        over = any(self.sides) and self.tip.ending and not self.asked
+        left = self.left.line[-1] if over and self.left else None
+        if left and not left.ending and left not in self.nodes[: self.from_file]:
+            self.left = None
 
     def undo(self) -> None:
         """Go back to where a person was last to move, and end the line there. Raises ValueError.
@@ -373,11 +386,11 @@ class TableGame:
             self.left = LeftLine(self.line, self.at)
 
     def come_back(self) -> None:
-        """To the line that was left. Raises ValueError."""
+        """To the line that was left: to its end where a game against an engine goes on there. Raises ValueError."""
         if self.left is None:
             raise ValueError("no game was left")
-        self.show(*self.left)
-        self.left = None
+        (line, at), self.left = self.left, None
+        self.show(line, None if any(self.sides) and not line[-1].ending else at)
 
     def take_variation(self, number: int) -> None:
         """Show the line that goes through a position, where it does so. Raises ValueError."""

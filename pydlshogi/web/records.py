@@ -102,10 +102,14 @@ def _files_of(place: str) -> GameFiles:
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
-    """A game of the one shown, or of the first that knows such a position."""
-    recorded = RecordedLine(line.moves, evaluations=line.evaluations)
-    for name in (shown, *GAMES) if line.start else ():
+    """Of the game shown, or of the first that can be played so; else of one with its ranks, to say what is wrong."""
+    recorded, names = RecordedLine(line.moves, evaluations=line.evaluations), (shown, *GAMES)
+    for name in names:
         with suppress(ValueError):
-            GAMES[name].position(line.start)
+            position = GAMES[name].position(line.start)
+            for move in line.moves:
+                position.push(position.move_from_usi(move))
             return RecordedGame(name, line.start, recorded)
-    return RecordedGame(shown, line.start, recorded)
+    ranks = (line.start or "").count("/")
+    likely = (name for name in names if GAMES[name].position(None).sfen().count("/") == ranks)
+    return RecordedGame(next(likely, shown), line.start, recorded)

@@ -1,13 +1,16 @@
 """The engines, as the table asks them: answers come with its lock held. It knows no game on the board."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import RLock
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
+from pydlshogi.player.clock import Limits
 
 LINES: Final = 5
 """Candidates shown, unless people want another number."""
@@ -72,3 +75,42 @@ class ShownSearch:
         task, self._task = self._task, None
         if task is not None:
             self.engines.withdraw(task)
+
+
+class Preparing:
+    """The engines of a game are loaded before they are wanted: the one that analyses, and others that play."""
+
+    def __init__(self, engines: Engines, tell: Callable[[], None]) -> None:
+        """`tell` is called where it begins and ends."""
+        self._engines = engines
+        self._tell = tell
+        self._tasks: dict[Question, Task] = {}
+
+    @property
+    def lasts(self) -> bool:
+        """Whether one has to wait for an engine."""
+        return bool(self._tasks)
+
+    def begin(self, game: str, sides: Sequence[str]) -> None:
+        """For a game between these opponents, "" a person."""
+        self.end()
+        analyses, opponents = next(iter(GAMES[game].engines)), GAMES[game].opponents
+        others = {side for side in sides if side and opponents[side].engine != analyses}
+        playing = [Question(game, opponent=name, clock=Limits(movetime=1)) for name in sorted(others)]
+        for question in (Question(game, visits=1), *playing):
+            self._tasks[question] = self._engines.ask(question, partial(self._heard, question))
+        self._tell()
+
+    def end(self) -> None:
+        """One need not wait any longer."""
+        tasks, self._tasks = self._tasks, {}
+        for task in tasks.values():
+            self._engines.withdraw(task)
+        if tasks:
+            self._tell()
+
+    def _heard(self, question: Question, answer: Answer) -> None:
+        if answer.final:
+            del self._tasks[question]
+            if not self._tasks:
+                self._tell()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
-from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
+from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
@@ -21,7 +21,7 @@ from pydlshogi.web.pace import PACES, Pace
 from pydlshogi.web.played import TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
-from pydlshogi.web.search import LINES, Engines, ShownSearch
+from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
 
 NEWS_EVERY: Final = 100.0
@@ -61,10 +61,9 @@ class Table:
         self._error = ""
         self._book: Sequence[KnownMove] = ()
         """What books know of the position shown."""
-        self._preparing: Task | None = None
-        """By which the engine of the game shown is loaded."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
+        self._preparing = Preparing(engines, self._say_engine)
         self._clock = TurnClock(self._lock, self._time_is_up)
         self._pace = Pace(self._lock)
         with self._lock:
@@ -263,18 +262,8 @@ class Table:
     def _shown(self) -> None:
         """Another game is shown."""
         self._pace.paused = False
-        self._prepared()
-        # So that its engine is loaded by the time it is wanted.
-        self._preparing = self._search.engines.ask(Question(self._game.game, visits=1), lambda _: self._prepared())
-        self._say_engine()
+        self._preparing.begin(self._game.game, self._game.sides)
         self._changed()
-
-    def _prepared(self) -> None:
-        """One need not wait for the engine any longer."""
-        if self._preparing:
-            self._search.engines.withdraw(self._preparing)
-            self._preparing = None
-            self._say_engine()
 
     def _play(self, move: str) -> None:
         game, known = self._game, len(self._game.nodes)
@@ -289,7 +278,7 @@ class Table:
 
     def _end(self, reason: str, winner: int | None) -> None:
         """The game is over, and its moves do not say so."""
-        self._game.tip.ended = GameEnd(reason, winner)
+        self._game.end(GameEnd(reason, winner))
         self._changed()
 
     def _time_is_up(self) -> None:
@@ -338,7 +327,7 @@ class Table:
         """Ask about the position shown, unless it fails."""
 
         def heard(answer: Answer) -> None:
-            self._prepared()  # what is more urgent may have been asked before that
+            self._preparing.end()  # what is more urgent may have been asked before that
             if answer.error:
                 self._search.stop()
                 self._search.watched = False
@@ -408,7 +397,7 @@ class Table:
 
     def _say_engine(self, put: Put | None = None) -> None:
         """Whether one has to wait for it."""
-        (put or self._tell)("engine", {"prepares": self._preparing is not None})
+        (put or self._tell)("engine", {"prepares": self._preparing.lasts})
 
     def _say_state(self, put: Put | None = None) -> None:
         """To one page or to all, with what was said of the position shown, if that is to be shown again."""

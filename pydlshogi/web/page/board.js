@@ -20,7 +20,6 @@ export class Board {
     root.addEventListener('keydown', event => this.key(event))
     root.addEventListener('pointerdown', event => this.press(event))
     // Whoever came by the mouse means the game with the arrow keys, and who came by Tab the squares.
-    this.mouse = false
     addEventListener('keydown', event => { this.mouse &&= event.key !== 'Tab' })
     root.addEventListener('contextmenu', event => event.preventDefault())
     addEventListener('pointermove', event => this.pull(event))
@@ -233,6 +232,14 @@ export class Board {
   }
 
   // Dragging, with the mouse or a pen: a finger scrolls the page, and taps. With the right button it draws an arrow.
+
+  get mouse () {
+    return this.root.classList.contains('mouse')
+  }
+
+  set mouse (came) {
+    this.root.classList.toggle('mouse', came)
+  }
 
   press (event) {
     this.mouse = true

@@ -70,7 +70,8 @@ export class Candidates {
     infos.forEach((each, place) => {
       const row = $('lines').children[place] ?? $('lines').appendChild(this.row(place))
       const [move, ...line] = write(each.pv.slice(0, 12))
-      const cells = [move, `${percent(each.winrate)} %`, discs ? discsWon(each) : short(each.visits), line.join(' ')]
+      const worth = each.mate ? word(each.mate > 0 ? 'winsIn' : 'losesIn').replace('#', Math.abs(each.mate)) : `${percent(each.winrate)} %`
+      const cells = [move, worth, discs ? discsWon(each) : short(each.visits), line.join(' ')]
       cells.forEach((text, column) => { row.children[column].textContent = text })
     })
     const { visits, visitsPerSecond } = info?.rootInfo ?? {}

@@ -1,11 +1,11 @@
 // What is drawn of a whole game: the win rate and the losses move by move, how many moves cost how much, and a summary.
 import { made, svg } from './dom.js'
 
+export const ALL_DISCS = 64
 export const MARKS = { '?!': 'mark1', '?': 'mark2', '??': 'mark3' }
 
 const WIDTH = 400
 const [LEFT, RIGHT] = [26, 10] // of the charts of a game, where its moves are not
-const ALL_DISCS = 64
 const SHORTEST = 10 // moves that there is room for
 
 /** @typedef {import('./page.js').State} State */

@@ -51,6 +51,8 @@ export class Home {
     this.options('byoyomi', SECONDS.map(value => [value, value ? `${value} ${this.word('seconds')}` : this.word('none')]), '0')
     $('sideField').hidden = !$('opponent').value
     $('otherField').hidden = $('sideField').hidden || $('side').value !== 'watch'
+    $('opponentLabel').textContent = this.word($('otherField').hidden ? 'opponent' : 'black', begun)
+    $('otherLabel').textContent = this.word('white', begun)
     $('startField').hidden = from.length === 1
     $('startTextLabel').textContent = this.word(LOOKS[game].turns ? 'transcript' : 'sfen')
   }

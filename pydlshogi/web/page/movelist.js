@@ -53,7 +53,8 @@ export class MoveList {
       const last = index + 1 === state.moves.length ? others.get(index + 1) ?? [] : [] // that go on where the line ends
       this.showVariations(item.lastChild, [...(others.get(index) ?? []), ...last], state, write)
     })
-    if (root.querySelector('[aria-current=step]') !== before) this.follow()
+    // Once the frame is laid out: what is known of the position comes after it, and leaves the list less room.
+    if (root.querySelector('[aria-current=step]') !== before) requestAnimationFrame(() => this.follow())
   }
 
   /** Where the list has another height, or the game has gone on, the move is in view that led to the position shown. */

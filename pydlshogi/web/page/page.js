@@ -1,7 +1,7 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
 import { Candidates } from './candidates.js'
-import { clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
+import { ALL_DISCS, clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
 import { $, made } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
@@ -153,7 +153,7 @@ function listen () {
       candidates.take(message.game, null)
       heat = {}
     }
-    if (state?.error && !message.error) $('error').textContent = ''
+    if ((state?.error && !message.error) || $('error').textContent === word('gone')) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
     if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
@@ -246,7 +246,7 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging, previousMistake: !marked || asked,
+    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
@@ -273,7 +273,7 @@ function showButtons () {
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
     [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
-    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file, 'judge'],
+    [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file && state.moves.length, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
   for (const button of document.querySelectorAll('main button')) button.classList.toggle('primary', button.id !== '' && button.id === first)
@@ -309,11 +309,14 @@ function drawBar () {
   $('bar').ariaLabel = `${word('black')} ${known ? `${percent(rate, 0)} %` : '?'}`
 }
 
-/** The count of the discs in Othello. */
+/** The count of the discs in Othello; empty squares at the end are the winner's, as in the score of the analysis and of records. */
 function discs () {
   if (!LOOKS[state.game].turns) return ''
   const [board] = state.position.split(' ')
-  return ` (${board.split('D').length - 1}-${board.split('d').length - 1})`
+  const counts = ['D', 'd'].map(disc => board.split(disc).length - 1)
+  const { reason, winner } = state.ending ?? {}
+  if (reason === 'more discs, both pass') counts[winner] = ALL_DISCS - counts[1 - winner]
+  return ` (${counts.join('-')})`
 }
 
 function statusText () {

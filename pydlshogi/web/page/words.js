@@ -16,7 +16,7 @@ const ENGLISH = {
   'short open': 'Open', 'short save': 'Save', 'short earlier': 'Earlier', 'short turn': 'Turn', 'short settings': 'Settings',
   title: 'pydlshogi board', after: 'after move', shogi: 'Shogi', dobutsu: 'Dobutsu shogi', othello: 'Othello', pass: 'Pass', passed: '(the other side had to pass)',
   'more discs': 'by discs', 'equal discs': 'with equal discs',
-  'more discs, both pass': 'by discs: neither side can move (double pass)',
+  'more discs, both pass': 'by discs: neither side can move, the winner gets the empty squares',
   'equal discs, both pass': 'with equal discs: neither side can move (double pass)',
   time: 'on time', 'illegal move': 'by an illegal move', default: 'by default', impasse: 'by impasse',
   'too many moves': 'at the longest number of moves', 'as recorded': 'by the record', ranks: 'abcdefghi', discs: 'Discs', nodes: 'positions',
@@ -24,15 +24,15 @@ const ENGLISH = {
   byoyomi: 'Each move (byoyomi)', openFile: 'or a file:',
   fileGame: 'Game', backToGame: 'Back to the game', earlier: 'Earlier game', openingRecord: 'Opening the record …', retry: 'Try again', yourMove: 'to move: your turn',
   mustPass: 'cannot move and has to pass', transcript: 'A transcript (f5d6c3) or a position',
-  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it.',
+  'advice shogi': 'Touch a piece, then one of the marked squares; or drag it with the mouse.',
   'advice dobutsu': 'Catch the lion, or bring yours safely to the far row. Dots show where an animal may step. ' +
-    'Touch it, then a marked square; or drag it. You may drop what you catch.',
+    'Touch it, then a marked square; or drag it with the mouse. You may drop what you catch.',
   'advice othello': 'Touch a marked square: the discs between it and another of yours turn.',
   'losses label': 'What each move lost, Black upwards, White downwards', 'histogram label': 'How many moves lost how much',
   language: '日本語',
   play: 'Play', analyse: 'Analyse', files: 'File', depth: 'Depth of the review', 'depth 0': 'quick', 'depth 1': 'normal',
   'depth 2': 'deep', pace: 'Pace', 'pace 0': 'slow', 'pace 1': 'normal pace', 'pace 2': 'fast', pauseGame: 'Pause', goOnGame: 'Go on',
-  oneMove: 'One move', waits: 'to move: the game waits', rematch: 'Rematch', opponent: 'Opponent', side: 'You play', watchGame: 'nobody: watch two engines', otherEngine: 'Other engine',
+  oneMove: 'One move', waits: 'to move: the game waits', rematch: 'Rematch', opponent: 'Opponent', side: 'You play', watchGame: 'nobody (watch)',
   book: 'Book', bookMove: 'Move of the book: its value in centipawns for the side to move, and how often it was played',
   goOn: 'Go on with the earlier game', charts: 'Charts', keysTitle: 'Keys', accuracy: 'accuracy',
   'about shogi': 'Japanese chess: captured pieces come back', 'about dobutsu': 'A small shogi with animals, for all ages',
@@ -55,7 +55,7 @@ const ENGLISH = {
   'rook and lance': 'rook and lance handicap', 'two pieces': 'two-piece handicap', 'four pieces': 'four-piece handicap',
   'six pieces': 'six-piece handicap', board: 'board', empty: 'empty', target: 'can go here', movable: 'can move', inDanger: 'in danger', 'inDanger shogi': 'in check',
   inHand: 'in hand', blacksHand: "Black's hand", whitesHand: "White's hand", promoteOrNot: 'Promote?', promote: 'promote',
-  doNotPromote: 'do not promote', toMove: 'to move', thinks: 'to move: the engine thinks', move: 'Move', win: 'Win', visits: 'Visits',
+  doNotPromote: 'do not promote', toMove: 'to move', thinks: 'to move: the engine thinks', move: 'Move', win: 'Win', winsIn: 'wins in #', losesIn: 'loses in #', visits: 'Visits',
   line: 'Line', connecting: 'connecting', prepares: 'Preparing the engine; at first that takes a minute …', gone: 'The server does not answer: start it again.',
   tokenless: 'Open the address that the program printed, with all that follows the #.',
   'graph label': "Black's win rate", 'discs label': 'Discs that Black will be ahead', candidates: 'Candidates', moves: 'Moves',
@@ -84,14 +84,14 @@ const JAPANESE = {
   'the file holds the line that is shown alone: its format has no variations': 'この形式は分岐を保存できないため、表示中の手順だけを保存しました。',
   title: 'pydlshogi 盤', after: '手目', shogi: '将棋', dobutsu: 'どうぶつしょうぎ', othello: 'オセロ', pass: 'パス', passed: '(相手はパス)', disc: '石',
   'more discs': '(石の数)', 'equal discs': '(石の数が同じ)',
-  'more discs, both pass': '(石の数、双方とも打てず終局)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
+  'more discs, both pass': '(石の数、双方とも打てず終局、空きマスは勝者に加算)', 'equal discs, both pass': '(石の数が同じ、双方とも打てず終局)',
   time: '(切れ負け)', 'illegal move': '(反則)', default: '(不戦)', impasse: '(持将棋)', 'too many moves': '(最大手数)', 'as recorded': '(記録による)',
   ranks: '一二三四五六七八九', discs: '石差', nodes: '局面', nodesPerSecond: '局面/秒', none: 'なし', minutes: '分', seconds: '秒',
   mainTime: '持ち時間', byoyomi: '秒読み', openFile: 'またはファイル:', fileGame: '対局',
   backToGame: '元の対局に戻る', earlier: '前の対局', openingRecord: '棋譜を開いています…', 'there is no earlier game': '前の対局はありません', retry: '別の手を試す', yourMove: 'の手番 (あなたの番です)', mustPass: 'は打てる所がなくパスです',
-  transcript: '棋譜 (f5d6c3) か局面', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をドラッグします。',
+  transcript: '棋譜 (f5d6c3) か局面', 'advice shogi': '駒に触れ、印の付いたマスに触れるか、駒をマウスでドラッグします。',
   'advice dobutsu': 'ライオンを捕まえるか、自分のライオンを安全に一番奥まで進めると勝ち。点は動ける方向です。動物、印の付いたマスの順に触れるか、' +
-    'ドラッグします。捕まえた動物は打てます。',
+    'マウスでドラッグします。捕まえた動物は打てます。',
   'advice othello': '印の付いたマスに触れると、はさんだ石が返ります。', 'losses label': '一手ごとの損 (上が先手、下が後手)', 'losses label othello': '一手ごとの損 (上が黒、下が白)',
   'losses label odds': '一手ごとの損 (上が下手、下が上手)',
   'histogram label': '損の大きさごとの手数', 'it is not your turn': 'あなたの番ではありません',
@@ -104,7 +104,7 @@ const JAPANESE = {
   play: '対局', analyse: '検討', files: 'ファイル', depth: '解析の深さ', 'depth 0': '速い', 'depth 1': '普通', 'depth 2': '深い',
   pace: '進む速さ', 'pace 0': 'ゆっくり', 'pace 1': '普通の速さ', 'pace 2': '速く', pauseGame: '一時停止', goOnGame: '再開', oneMove: '一手進める',
   waits: 'の手番 (一時停止中)',
-  rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦 (エンジン同士)', otherEngine: 'もう一方のエンジン', goOn: '前の対局を続ける',
+  rematch: 'もう一局', opponent: '対局相手', side: 'あなたの手番', watchGame: '観戦', goOn: '前の対局を続ける',
   book: '定跡', bookMove: '定跡の手: 手番側から見た評価値と、指された回数',
   charts: 'グラフ', keysTitle: 'キー操作', accuracy: '正確さ', 'about shogi': '取った駒を使える日本のチェス', 'about dobutsu': '動物たちの小さな将棋',
   'about othello': 'はさんで返す黒と白の石',
@@ -123,7 +123,7 @@ const JAPANESE = {
   'rook and lance': '飛香落ち', 'two pieces': '二枚落ち', 'four pieces': '四枚落ち', 'six pieces': '六枚落ち',
   board: '盤', empty: '空き', target: '動ける', movable: '動かせる', inDanger: '取られそう', 'inDanger shogi': '王手', inHand: '枚、持ち駒', blacksHand: '先手の持ち駒',
   whitesHand: '後手の持ち駒', promoteOrNot: '成りますか', promote: '成る', doNotPromote: '成らない', toMove: 'の手番',
-  thinks: 'の手番 (エンジンが考えています)', move: '手', win: '勝率', visits: '探索数', line: '読み筋', connecting: '接続中', prepares: 'エンジンを準備しています。初回は1分ほどかかります…',
+  thinks: 'の手番 (エンジンが考えています)', move: '手', win: '勝率', winsIn: '#手で勝ち', losesIn: '#手で負け', visits: '探索数', line: '読み筋', connecting: '接続中', prepares: 'エンジンを準備しています。初回は1分ほどかかります…',
   gone: 'サーバーが応答しません。もう一度起動してください。',
   tokenless: '表示されたアドレスを # の後まで全部開いてください。', 'graph label': '先手の勝率', 'graph label othello': '黒の勝率', 'discs label': '黒の石差', 'graph label odds': '下手の勝率',
   candidates: '候補手', moves: '指し手', youWin: 'あなたの勝ち', youLose: 'あなたの負け', wins: 'の勝ち', nobody: '引き分け', mate: '(詰み)',
@@ -135,11 +135,15 @@ const JAPANESE = {
 }
 
 /** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
+const REASONS_IN_ENGLISH = [
+  [/^the record: neither .+: not a (CSA )?record$/, 'That cannot be read as a record: it has no moves, no position and no players.'],
+  [/^the record: (Black|White) has no king: .+/, 'A problem with one king cannot be opened as a record; set it up, or paste its sfen.']
+]
 const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
   [/^something failed: /, 'サーバーの内部エラー: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
-  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません'],
+  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません。局面編集か sfen から始められます'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
   [/^position: /, ''],
   [/line (\d+): /, '$1行目: '],
@@ -177,6 +181,6 @@ export function learnWords (games) {
 
 /** What the server says was wrong, in words of the language as far as it has them. */
 export function reasonIn (language, reason) {
-  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : []
+  const patterns = language === 'ja' ? REASONS_IN_JAPANESE : REASONS_IN_ENGLISH
   return patterns.reduce((text, [english, japanese]) => text.replace(english, japanese), wordIn(language, reason))
 }
