@@ -18,7 +18,7 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.web.clock import TurnClock
 from pydlshogi.web.pace import PACES, Pace
-from pydlshogi.web.played import TableGame, TimeControl
+from pydlshogi.web.played import SetUp, TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
@@ -170,15 +170,7 @@ class Table:
             return file
 
     def _new(self, command: Command) -> None:
-        name, start, sides = _text(command, "game"), _text(command, "start").strip(), command.get("sides")
-        if name not in GAMES:
-            raise Refused(f"there is no game {name}"[:80])
-        set_up, shown = self._search.engines.set_up, self._game
-        from_here = start == "position shown" and name == shown.game
-        made = shown.so_far(set_up) if from_here else TableGame.of(begin(name, start), set_up)
-        made.go_to(len(made.moves))
-        made.take_sides(sides)
-        made.clock = _clock_of(command)
+        made = _made(command, self._game, self._search.engines.set_up)
         self._replace(lambda: self._shelf.show(made))
 
     def _choose(self, command: Command) -> None:
@@ -438,6 +430,19 @@ def setup() -> Message:
         "depths": DEPTHS,
         "paces": PACES,
     }
+
+
+def _made(command: Command, shown: TableGame, set_up: SetUp) -> TableGame:
+    """The new game that is wanted, perhaps from the position shown on. Raises Refused, ValueError, PlayerError."""
+    name, start = _text(command, "game"), _text(command, "start").strip()
+    if name not in GAMES:
+        raise Refused(f"there is no game {name}"[:80])
+    from_here = start == "position shown" and name == shown.game
+    made = shown.so_far(set_up) if from_here else TableGame.of(begin(name, start), set_up)
+    made.go_to(len(made.moves))
+    made.take_sides(command.get("sides"))
+    made.clock = _clock_of(command)
+    return made
 
 
 def _clock_of(command: Command) -> TimeControl | None:
