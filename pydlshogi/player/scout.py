@@ -18,6 +18,7 @@ class Scout:
 
     def begin(self, position: PlayedPosition, plies: int) -> None:
         """`position` is the root from now on; wins within so many plies are looked for, 0: none."""
+        self._position = position.copy()
 
     def look_at_root(self, time_left: Callable[[], float]) -> None:
         """The first looks, before the search begins."""
@@ -34,4 +35,12 @@ class Scout:
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
         """A proven line of `plies`, with what the search did not need to see; and whether it ends in mate."""
+        position = self._position.copy()
+        for move in line:
+            position.push(move)
+        for move in position.legal_moves().tolist() if len(line) < plies else ():
+            position.push(move)
+            if not len(position.legal_moves()):
+                return [*line, move], True
+            position.pop()
         return list(line), True
