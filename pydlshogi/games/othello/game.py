@@ -16,8 +16,8 @@ GAME: Final = GameEntry(
     },
     opponents={
         "beginner": Opponent("mcts", {"Skill_Level": "0"}),
-        "novice": Opponent("mcts", {"Skill_Level": "3"}),
-        "easy": Opponent("mcts", {"Skill_Level": "7"}),
+        "novice": Opponent("mcts", {"Skill_Level": "4"}),
+        "easy": Opponent("mcts", {"Skill_Level": "8"}),
         "casual": Opponent("mcts", {"Skill_Level": "12"}),
         "medium": Opponent("alphabeta", {"Level": "4"}),
         "strong": Opponent("alphabeta", {"Level": "6"}),
