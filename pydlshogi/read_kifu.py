@@ -62,6 +62,14 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
         raise KifuError(path, str(error)) from error
 
 
+def read_games(path: str | PathLike[str]) -> list[Game]:
+    """As `read`; raises KifuError for a problem too: nobody played it, so nothing is learned from it."""
+    games = read(path)
+    if any(game.is_problem for game in games):
+        raise KifuError(path, "a king is missing: a problem, not a game")
+    return games
+
+
 def read_list(path: str | PathLike[str]) -> Iterator[Path]:
     """The record files that a list names, one a line, relative to the list; empty lines are skipped.
 
@@ -97,6 +105,6 @@ def _games_or_errors(paths: Sequence[Path]) -> list[list[Game] | KifuError]:
 
 def _games_or_error(path: Path) -> list[Game] | KifuError:
     try:
-        return read(path)
+        return read_games(path)
     except KifuError as error:
         return error

@@ -212,6 +212,7 @@ def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None
         ("", EVEN),
         ("PI82HI22KA\n-\n", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
         ("PI11KY\n-\n", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("P-51OU\nP+53TO00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"),
         ("P-51OU\nP+59OU53TO00HI00KI00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/4K4 b R2Gr2b2g4s4n4l17p 1"),
         (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1"),
     ],
@@ -226,10 +227,9 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
         ("P1-KY-KE\n+\n", "not a row of nine squares: 'P1-KY-KE'"),
         ("PI33GI\n+\n", "'PI33GI' takes away a piece that is not there"),
         ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"),
-        ("P+59OU\n+\n+5958OU\n", "White has no king: a problem, not a game"),
-        ("P-51OU\n-\n", "Black has no king: a problem, not a game"),
+        ("P+59OU\n+\n+5958OU\n", "White has no king"),
+        ("P-51OU\n-\n", "Black has no king"),
         ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "the start position has 3 of R, a set has 2"),
-        ("P+59OU\nP-51OU59HI\n+\n", "Black has no king: a problem, not a game"),
         ("P+00OU\nP-51OU\n+\n", "'P+00OU' puts a piece where none can be"),
         ("P+59OU00TO\nP-51OU\n+\n", "'P+59OU00TO' puts a piece where none can be"),
         ("P+59OU\nP-51OU05FU\n+\n", "'P-51OU05FU' puts a piece where none can be"),
@@ -632,7 +632,7 @@ def test_mixed_records(shared_data: Path, tmp_path: Path) -> None:
     reasons = Counter(games.reason for _, games in read_many(paths) if isinstance(games, KifuError))
     assert len(paths) == 300
     assert reasons == {
-        "Black has no king: a problem, not a game": 6,
+        "a king is missing: a problem, not a game": 6,
         "neither a move nor a position nor a player: not a record": 2,
         "unknown handicap 'handicap'": 1,
     }

@@ -75,6 +75,12 @@ class Game:
     variations: tuple[Variation, ...] = ()
 
     @property
+    def is_problem(self) -> bool:
+        """Whether it begins with one king: mate is to be found."""
+        rows, _, _ = self.start_sfen.partition(" ")
+        return not {"K", "k"} <= {*rows}
+
+    @property
     def usi(self) -> tuple[str, ...]:
         """The moves in USI."""
         return tuple(map(cshogi.move_to_usi, self.moves))
@@ -196,13 +202,15 @@ def one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def check_set(counts: Counter[str]) -> None:
-    """Raises RecordError unless these pieces, letters as in SFEN, can be those of a game: two kings, no three rooks."""
-    for side, king in (("Black", "K"), ("White", "k")):
-        if counts[king] != 1:
-            raise RecordError(
-                f"{side} has {counts[king]} kings" if counts[king] else f"{side} has no king: a problem, not a game"
-            )
+def check_set(counts: Counter[str], turn: int) -> None:
+    """Raises RecordError unless these pieces, letters as in SFEN, can be those of a game, or of a problem in which
+    `turn` (0 Black, 1 White) is to mate: no three rooks, and a king each, but whoever mates needs none.
+    """
+    for owner, (side, king) in enumerate((("Black", "K"), ("White", "k"))):
+        if counts[king] > 1:
+            raise RecordError(f"{side} has {counts[king]} kings")
+        if not counts[king] and owner != turn:
+            raise RecordError(f"{side} has no king")
     for letter, limit in _COUNTS.items():
         count = counts[letter] + counts[letter.lower()]
         if count > limit:
@@ -212,9 +220,9 @@ def check_set(counts: Counter[str]) -> None:
 def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
     """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
 
-    Raises RecordError where no game can be played from it, as where a king is missing or there are three rooks.
+    Raises RecordError where no game can be played from it, as where there are three rooks: see `check_set`.
     """
-    check_set(Counter(hands) + Counter(letter[-1] for letter in pieces.values()))
+    check_set(Counter(hands) + Counter(letter[-1] for letter in pieces.values()), turn)
     rows = []
     for rank in range(1, 10):
         row = "".join(pieces.get((file, rank), " ") for file in range(9, 0, -1))

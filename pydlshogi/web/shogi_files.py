@@ -64,12 +64,12 @@ def _saved(
 
 def has_kif(start: str) -> bool:
     """Whether a KIF that begins with this sfen can be read: not that of a problem with pieces a game cannot have."""
-    rows, _, hands, _ = start.split()
+    rows, turn, hands, _ = start.split()
     pieces = Counter(filter(str.isalpha, rows))
     for count, letter in re.findall(r"(\d*)([a-zA-Z])", hands):
         pieces[letter] += int(count or 1)
     try:
-        check_set(pieces)
+        check_set(pieces, "bw".index(turn))
     except RecordError:
         return False
     return True

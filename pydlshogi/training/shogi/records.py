@@ -23,7 +23,7 @@ from tqdm import tqdm
 from pydlshogi.games.shogi.names import WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import Game, moves_of
-from pydlshogi.read_kifu import KifuError, read, read_list
+from pydlshogi.read_kifu import KifuError, read_games, read_list
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.support.pool import WorkerPool
@@ -174,7 +174,7 @@ def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Pos
                     games.append(game)
                     randoms.append(plies)
             else:
-                found = read(unit)
+                found = read_games(unit)
                 games += found
                 randoms += [()] * len(found)
         except (DatasetError, KifuError) as error:

@@ -136,14 +136,13 @@ const JAPANESE = {
 
 /** What is most often wrong with a record or a position: patterns, as the reason names what it is about. */
 const REASONS_IN_ENGLISH = [
-  [/^the record: neither .+: not a (CSA )?record$/, 'That cannot be read as a record: it has no moves, no position and no players.'],
-  [/^the record: (Black|White) has no king: .+/, 'A problem with one king cannot be opened as a record; set it up, or paste its sfen.']
+  [/^the record: neither .+: not a (CSA )?record$/, 'That cannot be read as a record: it has no moves, no position and no players.']
 ]
 const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
   [/^something failed: /, 'サーバーの内部エラー: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
-  [/(Black|White) has no king: a problem, not a game$/, '玉が一枚しかない詰将棋は開けません。局面編集か sfen から始められます'],
+  [/(Black|White) has no king$/, '玉がありません'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
   [/^position: /, ''],
   [/line (\d+): /, '$1行目: '],
