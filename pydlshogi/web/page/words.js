@@ -142,7 +142,7 @@ const REASONS_IN_JAPANESE = [
   [/^the record: /, '棋譜を読めません: '],
   [/^something failed: /, 'サーバーの内部エラー: '],
   [/: empty$|: it holds no game$/, ': 何も書かれていません'],
-  [/(Black|White) has no king$/, '玉がありません'],
+  [/(Black|White) has no king$/, '詰まされる側の玉がありません'],
   [/neither .+: not a (CSA )?record$/, '棋譜ではありません'],
   [/^position: /, ''],
   [/line (\d+): /, '$1行目: '],
