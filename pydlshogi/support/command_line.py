@@ -103,8 +103,11 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")
-    in_charge = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler) if in_charge else None
+    # The main thread alone may say so, and a program may see to it itself.
+    main_thread = threading.current_thread() is threading.main_thread()
+    as_ctrl_c = main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if as_ctrl_c:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         status = run() or 0
         sys.stdout.flush()
@@ -137,8 +140,8 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         print(f"{program}: stopped{how_to_go_on}", file=sys.stderr)
         return 130
     finally:
-        if in_charge:
-            signal.signal(signal.SIGTERM, before)
+        if as_ctrl_c:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
     return status
 
 

@@ -34,7 +34,7 @@ _DAMAGED: Final = (
     *(AssertionError, AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, UnpicklingError),
     *(BadZipFile, ValueError, zlib.error),
 )
-"""What PyTorch raises for bytes that are no checkpoint."""
+"""What PyTorch, or who looks at its checksums, raises for bytes that are no checkpoint."""
 
 
 class TrainingError(Exception):
