@@ -119,17 +119,28 @@ NameOpening: TypeAlias = Callable[[PlayedPosition, OpeningNames], OpeningNames]
 """(position, opening of the position before) -> opening."""
 
 
-def ladder(milliseconds: int, **levels: int) -> dict[str, Opponent]:
+_LEVELS: Final = {
+    "beginner": 0,
+    "novice": 2,
+    "easy": 4,
+    "casual": 6,
+    "medium": 7,
+    "strong": 8,
+    "hard": 12,
+    "expert": 16,
+}
+
+
+def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Opponent]:
     """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md.
 
-    `levels`: where a game has another Skill_Level for one of them, in even steps.
+    `levels`: where a game has other ones, the weakest first: a Skill_Level, or that and a `temperature` of the policy.
     """
-    skills = {"beginner": 0, "novice": 2, "easy": 4, "casual": 6, "medium": 7, "strong": 8, "hard": 12, "expert": 16}
-    skills |= levels
-    return {
-        **{name: Opponent("mcts", {"Skill_Level": str(skill)}) for name, skill in skills.items()},
-        "full strength": Opponent("mcts", {}, milliseconds),
-    }
+    opponents = {}
+    for name, level in (levels or _LEVELS).items():
+        skill, temperature = level if isinstance(level, tuple) else (level, 0)
+        opponents[name] = Opponent("mcts", {"Skill_Level": str(skill), "temperature": str(temperature)})
+    return opponents | {"full strength": Opponent("mcts", {}, milliseconds)}
 
 
 @dataclass(frozen=True, kw_only=True)

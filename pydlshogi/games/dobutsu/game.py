@@ -12,11 +12,18 @@ GAME: Final = GameEntry(
     position="pydlshogi.games.dobutsu.position:DobutsuPosition",
     network="dobutsu.npz",
     engines={"mcts": "pydlshogi.engines.dobutsu:mcts"},
-    opponents=ladder(1000, novice=3, easy=5, casual=7, hard=10, expert=13)
-    | {
-        "beginner": Opponent("mcts", {"Skill_Level": "0", "temperature": "200"}),
-        "medium": Opponent("mcts", {"Skill_Level": "7", "temperature": "120"}),
-        "strong": Opponent("mcts", {"Skill_Level": "7", "temperature": "80"}),
+    opponents={
+        **ladder(
+            1000,
+            beginner=(0, 200),
+            novice=3,
+            easy=5,
+            casual=7,
+            medium=(7, 120),
+            strong=(7, 80),
+            hard=10,
+            expert=13,
+        ),
         "perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved),
     },
     in_danger="pydlshogi.games.dobutsu.position:threatened_lion",
