@@ -1,17 +1,10 @@
-"""A USI engine, spoken to by cshogi's client.
-
-cshogi.usi.Engine speaks the protocol well, but starts only commands without arguments, waits for ever for an engine
-that is silent, spins on one that has died, and leaves stderr unread until the engine blocks. So it is given, in place
-of a process, the `Pipes` of engine_process.py. It knows no games.
-"""
+"""A USI engine. It knows no games."""
 
 import contextlib
 import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import cshogi.usi
 
 from pydlshogi.kifu.game import MATE_EVAL
 from utils.arena.engine_process import (
@@ -39,13 +32,11 @@ class UsiEngine(EngineProcess):
     def __init__(self, command: str, stderr: Path) -> None:
         super().__init__(command, stderr)
         self._declared: dict[str, str] = {}
-        self._client = cshogi.usi.Engine(command, connect=False)
-        self._client.proc = self._pipes
 
     def prepare(self, options: Mapping[str, str]) -> None:
         """`usi`, then `configure`. Raises EngineError if the engine does not play along or lacks an option."""
         try:
-            lines: list[str] = self._within(START_SECONDS, self._client.usi)
+            lines = self.ask("usi", "usiok", START_SECONDS)
             names = [line.removeprefix("id name ").strip() for line in lines if line.startswith("id name ")]
             self.name = next(filter(None, names), self.name)
             declared = [match[1] for line in lines if (match := _OPTION.match(line))]
@@ -66,15 +57,14 @@ class UsiEngine(EngineProcess):
         undeclared = [name for name in options if not self.declares(name)]
         asked = bool(undeclared) and self.declares(_DEBUG)
         if asked:
-            self._client.setoption(_DEBUG, "true")
+            self._set(_DEBUG, "true")
         for name, value in options.items():
-            self._client.setoption(self._declared.get(name.lower(), name), value)
+            self._set(name, value)
         if undeclared:
-            self._client.setoption(_NO_OPTION, "1")
-        lines: list[str] = []
-        self._within(START_SECONDS, lambda: self._client.isready(listener=lines.append))
+            self._set(_NO_OPTION, "1")
+        lines = self.ask("isready", "readyok", START_SECONDS)
         if asked:
-            self._client.setoption(_DEBUG, "false")
+            self._set(_DEBUG, "false")
         complaint = next((line for line in lines if _NO_OPTION in line), None)
         for name in undeclared:
             if complaint is None or complaint.replace(_NO_OPTION, name) in lines:
@@ -83,40 +73,44 @@ class UsiEngine(EngineProcess):
     def set_option(self, name: str, value: str) -> None:
         if not self.declares(name):
             raise self._lacks(name)
-        self._client.setoption(self._declared[name.lower()], value)
+        self._set(name, value)
+
+    def _set(self, name: str, value: str) -> None:
+        self.say(f"setoption name {self._declared.get(name.lower(), name)} value {value}")
 
     def _lacks(self, option: str) -> EngineError:
         return EngineError(f"has no option {option}; it has {', '.join(sorted(self._declared.values())) or 'none'}")
 
     def new_game(self) -> None:
         """`isready`, `usinewgame`."""
-        self._within(START_SECONDS, self._client.isready)
-        self._client.usinewgame()
+        self.ask("isready", "readyok", START_SECONDS)
+        self.say("usinewgame")
 
     def go(self, start: str, moves: Sequence[str], limits: Mapping[str, int], seconds: float) -> EngineAnswer:
-        lines: list[str] = []
-        self._client.position(list(moves), sfen=start)
+        self.say(" ".join(["position", start, *(["moves", *moves] if moves else [])]))
         began = time.perf_counter()
-        bestmove, _ = self._within(seconds, lambda: self._client.go(**limits, listener=lines.append))
+        go = " ".join(["go", *(f"{name} {value}" for name, value in limits.items())])
+        lines = self.ask(go, "bestmove", seconds)
+        bestmove = lines[-1].removeprefix("bestmove").strip().partition(" ")[0]
         candidates = _candidates(lines)
         cp = next((candidate.cp for candidate in candidates if candidate.move == bestmove), None)
         if cp is None and candidates:
             cp = candidates[0].cp
-        return EngineAnswer(bestmove, cp, candidates, (self._pipes.arrived - began) * 1000, tuple(lines))
+        return EngineAnswer(bestmove, cp, candidates, (self.arrived - began) * 1000, tuple(lines))
 
     def go_mate(self, start: str, milliseconds: int, seconds: float) -> tuple[str, float]:
         """What follows `checkmate` in the answer to `go mate`, and the milliseconds that it took.
 
         Raises EngineSilent when none comes within `seconds`.
         """
-        self._client.position(sfen=start)
+        self.say(f"position {start}")
         began = time.perf_counter()
-        answer = self._within(seconds, lambda: self._client.go_mate(byoyomi=milliseconds))
-        return answer, (self._pipes.arrived - began) * 1000
+        *_, answer = self.ask(f"go mate {milliseconds}", "checkmate", seconds)
+        return answer.removeprefix("checkmate").strip(), (self.arrived - began) * 1000
 
     def game_over(self, result: str) -> None:
         with contextlib.suppress(EngineDied):
-            self._client.gameover(result)
+            self.say(f"gameover {result}")
 
 
 def _candidates(lines: Sequence[str]) -> tuple[Candidate, ...]:

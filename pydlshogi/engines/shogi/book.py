@@ -1,7 +1,6 @@
 """The opening books of a player: which of their moves to play. Nothing here knows a search or the protocol."""
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
@@ -180,13 +179,15 @@ def open_books(paths: Sequence[Path], stamp: tuple[object, ...]) -> OpenedBook:
 def legal_moves(books: Sequence[BookFile], position: "ShogiPosition") -> list[BookMove]:
     """What the first of `books` that knows `position`, as it is or with the colours swapped, holds for it; legal
     moves only."""
+    from cshogi import rotate_sfen
+
     sfen = position.board.sfen()
     for book in books:
         found = book.find(sfen)
         if not found:
             found = [
                 entry._replace(move=flip_move(entry.move), reply=flip_move(entry.reply) if entry.reply else None)
-                for entry in book.find(flip_sfen(sfen))
+                for entry in book.find(rotate_sfen(sfen))
             ]
         if legal := [entry for entry in found if _is_legal(position, entry.move)]:
             return legal
@@ -210,16 +211,6 @@ def choose(moves: Sequence[BookMove], options: BookOptions, random: Random) -> B
         return first
     near = [move for move in moves if move.value >= first.value - options.book_eval_diff]
     return random.choices(near, [max(1, move.played) for move in near])[0]
-
-
-def flip_sfen(sfen: str) -> str:
-    """The position as the other player would see it: the board turned, the colours swapped."""
-    board, side, hands, *number = sfen.split()
-    turned = "".join(reversed(re.findall(r"\+?.", board))).swapcase()
-    held = re.findall(r"\d*[A-Za-z]", hands.swapcase())
-    # Black's pieces are named first.
-    held.sort(key=lambda piece: piece[-1].islower())
-    return " ".join((turned, "w" if side == "b" else "b", "".join(held) or "-", *number))
 
 
 def flip_move(usi: str) -> str:
