@@ -179,25 +179,23 @@ class Games:
     def play(self, this: Round) -> Counter[str]:
         figures = Counter[str]()
         for number in range(1 if this.short else 10):
-            if not (this.over and figures):
-                figures += self._one(Random(f"{this.seed} {number}"), this.folder, 40 if this.short else 320)
+            if this.over and figures:
+                break
+            try:
+                if self._engine is None:
+                    self._engine = UsiEngine(ENGINE, this.folder / "stderr.txt")
+                    self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
+                self._engine.new_game()
+                plies = play_game(self._engine, Random(f"{this.seed} {number}"), 40 if this.short else 320)
+            except (EngineError, Failure):
+                self.close()
+                raise
+            figures += Counter(games=1, moves=plies)
+            self._sizes.append(size_of(self._engine.process.pid))
+            then, now = self._sizes[:WARM_UP][-1], self._sizes[-1]
+            grown = [after - before for before, after in zip(then, now, strict=True)]
+            expect(len(self._sizes) <= WARM_UP or (max(grown[:2]) <= 2 and grown[2] <= GROWTH), f"it grew by {grown}")
         return figures
-
-    def _one(self, rng: Random, folder: Path, most: int) -> Counter[str]:
-        try:
-            if self._engine is None:
-                self._engine = UsiEngine(ENGINE, folder / "stderr.txt")
-                self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
-            self._engine.new_game()
-            plies = play_game(self._engine, rng, most)
-        except (EngineError, Failure):
-            self.close()
-            raise
-        self._sizes.append(size_of(self._engine.process.pid))
-        then, now = self._sizes[:WARM_UP][-1], self._sizes[-1]
-        grown = [after - before for before, after in zip(then, now, strict=True)]
-        expect(len(self._sizes) <= WARM_UP or (max(grown[:2]) <= 2 and grown[2] <= GROWTH), f"it grew by {grown}")
-        return Counter(games=1, moves=plies)
 
     def close(self) -> None:
         if self._engine is not None:

@@ -46,21 +46,15 @@ def command_line(words: Sequence[str]) -> str:
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-class Candidate(NamedTuple):
-    """A move an engine thinks of and what it is worth, centipawns for the side to move."""
-
-    move: str
-    cp: int
-
-
 class EngineAnswer(NamedTuple):
     """What came back from one `go`."""
 
     bestmove: str
     cp: int | None
     """Of the last line about the best move, for the side to move; None if the engine gave no score."""
-    candidates: tuple[Candidate, ...]
-    """The last line of each MultiPV rank, best first."""
+    candidates: Mapping[str, int]
+    """The moves it thinks of and what they are worth, centipawns for the side to move: the last line of each MultiPV
+    rank, best first."""
     milliseconds: float
     """From writing `go` to the arrival of `bestmove`."""
     lines: tuple[str, ...]

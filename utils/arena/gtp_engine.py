@@ -59,7 +59,7 @@ class GtpEngine(EngineProcess):
             self._known.append(answer)
         except CommandRefused as error:
             answer = f"? {error}"
-        return EngineAnswer(answer, None, (), (self.arrived - began) * 1000, (answer,))
+        return EngineAnswer(answer, None, {}, (self.arrived - began) * 1000, (answer,))
 
     def game_over(self, _result: str) -> None:
         """GTP does not say."""

@@ -7,15 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydlshogi.kifu.game import MATE_EVAL
-from utils.arena.engine_process import (
-    START_SECONDS,
-    Candidate,
-    EngineAnswer,
-    EngineDied,
-    EngineError,
-    EngineProcess,
-    EngineSilent,
-)
+from utils.arena.engine_process import START_SECONDS, EngineAnswer, EngineDied, EngineError, EngineProcess, EngineSilent
 
 _SCORE = re.compile(r"\bscore (?:cp (-?\d+)|mate ([+-]?\d*))")
 _MULTIPV = re.compile(r"\bmultipv (\d+)")
@@ -93,9 +85,7 @@ class UsiEngine(EngineProcess):
         lines = self.ask(go, "bestmove", seconds)
         bestmove = lines[-1].removeprefix("bestmove").strip().partition(" ")[0]
         candidates = _candidates(lines)
-        cp = next((candidate.cp for candidate in candidates if candidate.move == bestmove), None)
-        if cp is None and candidates:
-            cp = candidates[0].cp
+        cp = candidates.get(bestmove, next(iter(candidates.values()), None))
         return EngineAnswer(bestmove, cp, candidates, (self.arrived - began) * 1000, tuple(lines))
 
     def go_mate(self, start: str, milliseconds: int, seconds: float) -> tuple[str, float]:
@@ -113,14 +103,14 @@ class UsiEngine(EngineProcess):
             self.say(f"gameover {result}")
 
 
-def _candidates(lines: Sequence[str]) -> tuple[Candidate, ...]:
-    """The last scored line of each MultiPV rank; a line without `multipv` is of rank 1."""
-    ranks: dict[int, Candidate] = {}
+def _candidates(lines: Sequence[str]) -> dict[str, int]:
+    """As `EngineAnswer` has them; a line without `multipv` is of rank 1."""
+    ranks: dict[int, tuple[str, int]] = {}
     for line in lines:
         score, move = _SCORE.search(line), _PV.search(line)
         if not line.startswith("info") or " string " in line or score is None or move is None:
             continue
-        rank = _MULTIPV.search(line)
+        multipv = _MULTIPV.search(line)
         if score[1] is not None:
             # GPSShogi's scores of a mate are beyond every scale.
             cp = max(-MATE_EVAL, min(MATE_EVAL, int(score[1])))
@@ -128,5 +118,8 @@ def _candidates(lines: Sequence[str]) -> tuple[Candidate, ...]:
             cp = -MATE_EVAL + int(score[2][1:] or 0)
         else:
             cp = MATE_EVAL - int(score[2].removeprefix("+") or 0)
-        ranks[int(rank[1]) if rank else 1] = Candidate(move[1], cp)
-    return tuple(ranks[rank] for rank in sorted(ranks))
+        ranks[int(multipv[1]) if multipv else 1] = move[1], cp
+    candidates: dict[str, int] = {}
+    for rank in sorted(ranks):
+        candidates.setdefault(*ranks[rank])
+    return candidates

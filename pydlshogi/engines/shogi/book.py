@@ -51,14 +51,6 @@ class BookOptions(EngineOptions):
     book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
 
 
-class BookChoice(NamedTuple):
-    """A book move that is to be played."""
-
-    entry: BookMove
-    line: tuple[str, ...]
-    """It, and what the book expects after it: legal moves."""
-
-
 class OpenedBook(NamedTuple):
     """What the options named, opened."""
 
@@ -72,7 +64,7 @@ class OwnBook:
     """The books that the options name, while they want them."""
 
     def __init__(self) -> None:
-        self._opened = OpenedBook((), (), ())
+        self.opened = OpenedBook((), (), ())
 
     def opening(self, options: BookOptions) -> Callable[[], OpenedBook] | None:
         """How to open what `options` name; None: that is open, as it is on the disk."""
@@ -80,39 +72,34 @@ class OwnBook:
         names = options.book_file.split(_SEPARATOR) if options.own_book else []
         paths = [Path(name.strip()) for name in names if name.strip()]
         stamp = tuple((path, *stamp_of(path)) for path in paths)
-        return None if stamp == self._opened.stamp else partial(open_books, paths, stamp)
+        return None if stamp == self.opened.stamp else partial(open_books, paths, stamp)
 
     def use(self, opened: OpenedBook) -> None:
         """Play from these books from now on."""
-        for book in self._opened.books:
+        for book in self.opened.books:
             book.close()
-        self._opened = opened
-
-    @property
-    def books(self) -> Sequence[BookFile]:
-        return self._opened.books
+        self.opened = opened
 
     def consult(
         self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random
-    ) -> BookChoice | None:
-        """The book move to play, if a `go` with `limits` wants one and the book has one that is legal.
+    ) -> tuple[BookMove, tuple[str, ...]] | None:
+        """The book move to play, if a `go` with `limits` wants one and the book has one that is legal; and a line of
+        legal moves: it, and what the book expects after it.
 
         Whoever analyses, looks for a mate or names the moves to search wants an opinion, not the book's. And a position
         the game has seen before is thought about: the book knows nothing of repetition. Raises BookError.
         """
         from cshogi import NOT_REPETITION
 
-        if not (books := self.books) or limits.infinite or limits.mate or limits.searchmoves:
+        if not (books := self.opened.books) or limits.infinite or limits.mate or limits.searchmoves:
             return None
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
         entry = choose(legal_moves(books, position), options, random)
-        return BookChoice(entry, self._line(books, position, entry, options)) if entry else None
+        return (entry, self._line(books, position, entry)) if entry else None
 
     @staticmethod
-    def _line(
-        books: Sequence[BookFile], position: "ShogiPosition", entry: BookMove, options: BookOptions
-    ) -> tuple[str, ...]:
+    def _line(books: Sequence[BookFile], position: "ShogiPosition", entry: BookMove) -> tuple[str, ...]:
         position = position.copy()
         line: list[str] = []
         move: str | None = entry.move
@@ -145,7 +132,7 @@ class ShownBook:
             for remark in opened.remarks:
                 log.warning(remark)
             self._book.use(opened)
-        found = legal_moves(self._book.books, position)
+        found = legal_moves(self._book.opened.books, position)
         return [KnownMove(each.move, each.value, each.played) for each in sorted(found, key=_worth, reverse=True)]
 
 
