@@ -15,7 +15,7 @@ import thinker
 from usi_driver import InProcess
 
 from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, flip_sfen, legal_moves, open_book_file
+from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, legal_moves, open_book_file
 from pydlshogi.engines.shogi.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -278,12 +278,10 @@ def test_what_is_no_book_of_shogigui_is_one_line(data: bytes, tmp_path: Path) ->
 
 def test_a_turned_board_has_the_turned_moves_also_in_a_book(book_file: MakeFile) -> None:
     for sfen in [*list(random_book(60, seed=1))[::3], AFTER_7G7F]:
-        board, turned = cshogi.Board(f"{sfen} 1"), cshogi.Board(f"{flip_sfen(sfen)} 1")
-        assert turned.sfen().split()[:3] == flip_sfen(sfen).split()[:3]
+        board, turned = cshogi.Board(f"{sfen} 1"), cshogi.Board(cshogi.rotate_sfen(f"{sfen} 1"))
         moves = {flip_move(cshogi.move_to_usi(move)) for move in board.legal_moves}
         assert moves == {cshogi.move_to_usi(move) for move in turned.legal_moves}
-        assert flip_sfen(flip_sfen(sfen)) == sfen
-    position = ShogiPosition(flip_sfen(AFTER_7G7F))
+    position = ShogiPosition(cshogi.rotate_sfen(f"{AFTER_7G7F} 1"))
     assert legal_moves([Book(book_file())], position) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
 
 

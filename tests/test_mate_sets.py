@@ -95,7 +95,7 @@ def test_a_mate_that_is_there_must_not_be_denied_and_may_be_longer_than_the_shor
 def test_what_counts_as_announced_in_a_game(info: str, bestmove: str, line: tuple[str, ...], doubt: str) -> None:
     class Engine:
         def go(self, *_: object) -> EngineAnswer:
-            return EngineAnswer(bestmove, None, (), 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
+            return EngineAnswer(bestmove, None, {}, 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
 
     engine: UsiEngine = Engine()  # type: ignore[assignment]
     assert play(engine, IN_ONE, 1000)[:2] == (line, doubt)

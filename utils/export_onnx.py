@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.evaluator import NetworkEvaluator
@@ -60,15 +59,12 @@ def comparison(exact: Backend, other: Backend, planes: Float32Array) -> str:
     """How far the answers of two backends to the same positions lie apart, in one line."""
     (policy, value), (other_policy, other_value) = exact.infer(planes), other.infer(planes)
     agreement = np.mean(policy.argmax(axis=1) == other_policy.argmax(axis=1))
-    distance = np.abs(_win_rate(value) - _win_rate(other_value))
+    win_rate, other_win_rate = (1 / (1 + np.exp(-each)) for each in (value, other_value))
+    distance = np.abs(win_rate - other_win_rate)
     return (
         f"compared with the .npz on {len(planes)} positions: same first label in {agreement:.1%}, "
         f"win rate apart by {distance.mean():.2%} on average and {distance.max():.2%} at most"
     )
-
-
-def _win_rate(value_logits: Float32Array) -> npt.NDArray[np.floating]:
-    return 1 / (1 + np.exp(-value_logits))
 
 
 def export(arguments: argparse.Namespace) -> str:

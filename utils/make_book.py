@@ -15,7 +15,7 @@ empty: see `utils.growth`. The book is written every minute, and at Ctrl-C; the 
 import argparse
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -58,15 +58,6 @@ class MoveResults:
         return centipawns((self.points + ADDED_DRAWS / 2) / (self.games + ADDED_DRAWS), GENERAL_EVAL_COEF)
 
 
-@dataclass
-class Place:
-    """A position of the book."""
-
-    ply: int
-    """Its lowest move number."""
-    moves: dict[str, MoveResults] = field(default_factory=dict)
-
-
 class BookMaker:
     """Positions and their moves, as games are added."""
 
@@ -74,7 +65,9 @@ class BookMaker:
         self.plies = plies
         self.games = 0
         """Counted: those with a result."""
-        self.places: dict[bytes, Place] = {}
+        self.numbers: dict[bytes, int] = {}
+        """The lowest move number of each position."""
+        self.moves: defaultdict[bytes, dict[str, MoveResults]] = defaultdict(dict)
 
     def add(self, game: Game) -> None:
         """Count `game`, unless its result is unknown or says nothing."""
@@ -86,24 +79,23 @@ class BookMaker:
             if ply >= self.plies:
                 break
             move, *reply = usi[ply : ply + 2]
-            sfen = board.sfen().encode()
-            place = self.places.setdefault(key_of(sfen), Place(board.move_number))
-            place.ply = min(place.ply, board.move_number)
-            played = place.moves.setdefault(move, MoveResults())
+            key = key_of(board.sfen().encode())
+            self.numbers[key] = min(self.numbers.get(key, board.move_number), board.move_number)
+            played = self.moves[key].setdefault(move, MoveResults())
             played.games += 1
             played.points += 0.5 if game.win == "d" else float(game.win == "bw"[board.turn == cshogi.WHITE])
             played.replies.update(reply)
 
     def numbered(self, least_games: int) -> Iterator[tuple[bytes, int, list[BookMove]]]:
         """The positions, sorted, with their move numbers and the moves played in at least so many games."""
-        for key, place in sorted(self.places.items()):
+        for key in sorted(self.moves):
             moves = []
-            for move, played in place.moves.items():
+            for move, played in self.moves[key].items():
                 if played.games >= least_games:
                     reply = min(played.replies, key=lambda usi: (-played.replies[usi], usi), default=None)
                     moves.append(BookMove(move, reply, played.value(), 0, played.games))
             if moves:
-                yield key, place.ply, sorted(moves, key=lambda move: (-move.value, -move.played, move.move))
+                yield key, self.numbers[key], sorted(moves, key=lambda move: (-move.value, -move.played, move.move))
 
 
 def write(positions: Iterable[tuple[bytes, int, list[BookMove]]], out: Path) -> int:
@@ -180,7 +172,7 @@ def collect(options: argparse.Namespace) -> None:
             continue
         for game in games:
             maker.add(game)
-    if not any(played.games >= options.min_games for place in maker.places.values() for played in place.moves.values()):
+    if not any(played.games >= options.min_games for moves in maker.moves.values() for played in moves.values()):
         raise BookError(f"no move was played in {options.min_games} of {maker.games} games with a result: no book")
     positions = write(maker.numbered(options.min_games), out)
     print(f"{out}: {positions} positions from {maker.games} games; {unread} of {len(files)} files could not be read")

@@ -191,10 +191,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 def _run(arguments: argparse.Namespace) -> None:
     settings = _settings(arguments)
     try:
-        sprt = None
-        if arguments.sprt is not None:
-            elo0, elo1 = arguments.sprt
-            sprt = Sprt(elo0, elo1)
+        sprt = Sprt(*arguments.sprt) if arguments.sprt else None
         openings = (
             [Opening(None, (), settings.game)]
             if arguments.openings is None

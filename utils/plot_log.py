@@ -7,7 +7,6 @@ import argparse
 import json
 import sys
 from functools import partial
-from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,12 @@ from typing import Any
 from pydlshogi.support.command_line import exit_status, parser_for, remedy
 
 try:
-    import matplotlib
+    from matplotlib.figure import Figure
 except ImportError as error:
     sys.exit(f"plot_log: Matplotlib is not installed here: {remedy('train', 'matplotlib')} ({error})")
 
-matplotlib.use("Agg")  # no screen is needed to write a file
-from matplotlib import pyplot as plt
-
 from pydlshogi.support.elo import estimate
-from pydlshogi.support.files import open_plain, write_whole
+from pydlshogi.support.files import open_plain, replacing
 
 Line = dict[str, Any]
 
@@ -100,10 +96,10 @@ _CURVES = (
 _PARTS = ("play", "learn", "compare")
 
 
-def draw_cycles(cycles: list[Line]) -> Any:
+def draw_cycles(cycles: list[Line]) -> Figure:
     """The figure of a run of `pydlshogi.cycle`."""
-    figure, panels = plt.subplots(4, 2, figsize=(11, 13), layout="constrained")
-    *curves, elo, speed, time = panels.flat
+    figure = Figure(figsize=(11, 13), layout="constrained")
+    *curves, elo, speed, time = figure.subplots(4, 2).flat
     totals = [max(1e-9, sum(line[part] for part in _PARTS)) for line in cycles]
     minutes = [seconds / 60 for seconds in accumulate(totals)]
     for axes, (title, names) in zip(curves, _CURVES, strict=True):
@@ -131,9 +127,10 @@ def draw_elo(axes: Any, compared: list[tuple[float, Line]]) -> None:
     axes.errorbar([minute for minute, _ in anchored], shown, [below, above], fmt="s", label="against the anchor")
 
 
-def draw_training(steps: list[Line], validations: list[Line]) -> Any:
+def draw_training(steps: list[Line], validations: list[Line]) -> Figure:
     """The figure of a run of `pydlshogi.train`: losses, accuracies, calibration and speed."""
-    figure, ((losses, accuracies), (calibration, speed)) = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    figure = Figure(figsize=(11, 8), layout="constrained")
+    (losses, accuracies), (calibration, speed) = figure.subplots(2, 2)
     two_losses = [(name, name, name.replace("_", " ")) for name in ("policy_loss", "value_loss")]
     draw_curves(losses, steps, validations, *two_losses)
     right = (
@@ -156,10 +153,8 @@ def plot(log: Path, picture: Path) -> None:
     """Draw what `log` says of its run into the PNG file `picture`."""
     steps, validations = read_log(log)
     figure = draw_cycles(steps) if "games" in steps[0] else draw_training(steps, validations)
-    drawn = BytesIO()
-    figure.savefig(drawn, dpi=90, format=picture.suffix.removeprefix(".") or "png")
-    plt.close(figure)
-    write_whole(picture, drawn.getvalue())
+    with replacing(picture) as file:
+        figure.savefig(file, dpi=90, format=picture.suffix.removeprefix(".") or "png")
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -9,7 +9,6 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
@@ -54,8 +53,12 @@ def rooms() -> Iterator[str]:
     for source in sources:
         room = Path(source.relative_to(PACKAGE).parts[0]).stem
         below[room] |= imported(parsed(source)) & paths.keys() - {room}
-    for room in in_order(below):
-        yield paths[room].relative_to(ROOT).as_posix()
+    needed, placed = set().union(*below.values()), list[str]()
+    while len(placed) < len(below):
+        ready = [room for room in below if room not in placed and below[room] <= {*placed}]
+        # By name, but what nothing is built upon comes late.
+        placed.append(min(ready, key=lambda room: (room not in needed, room)))
+        yield paths[placed[-1]].relative_to(ROOT).as_posix()
 
 
 def parsed(path: Path) -> ast.Module:
@@ -71,19 +74,6 @@ def imported(module: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
     return {name.split(".")[1] for name in names if name.startswith(f"{PACKAGE.name}.")}
-
-
-def in_order(below: dict[str, set[str]]) -> Iterator[str]:
-    """Keys, each after those it maps to; otherwise by name, and what nothing is built upon comes late."""
-    needed = set().union(*below.values())
-    sorter = TopologicalSorter(below)
-    sorter.prepare()
-    ready: list[str] = []
-    while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()], key=lambda name: (name not in needed, name), reverse=True)
-        name = ready.pop()
-        yield name
-        sorter.done(name)
 
 
 def first_sentence(path: Path) -> str:

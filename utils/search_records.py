@@ -17,7 +17,6 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -90,52 +89,42 @@ def reached(item: Item) -> list[ShogiPosition]:
     return positions
 
 
-@dataclass(frozen=True)
-class SearchSets:
-    """A task of a pool."""
+@contextmanager
+def searching(network: bytes, suffix: str, playouts: int) -> Iterator[Callable[[Item], Searched]]:
+    """A task of a pool, with a network of a file with that suffix; 0 playouts: it alone is asked."""
+    game = game_named("shogi")
+    backend = load_network(game, network, _SIDE_BY_SIDE if playouts else _BATCH, suffix=suffix)
+    if not playouts:
+        yield partial(judged, backend)
+        return
+    evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
+    yield partial(searched, Forest(game, evaluator, DEFAULT_PUCT, playouts, _SIDE_BY_SIDE), playouts)
 
-    network: bytes
-    """Of a file with that suffix."""
-    suffix: str
-    playouts: int
-    """0: the network alone is asked."""
 
-    @contextmanager
-    def __call__(self) -> Iterator[Callable[[Item], Searched]]:
-        game = game_named("shogi")
-        batch = _SIDE_BY_SIDE if self.playouts else _BATCH
-        backend = load_network(game, self.network, batch, suffix=self.suffix)
-        if not self.playouts:
-            yield partial(judged, backend)
-            return
-        evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
-        forest = Forest(game, evaluator, DEFAULT_PUCT, self.playouts, _SIDE_BY_SIDE)
-        yield partial(self._searched, forest)
-
-    def _searched(self, forest: Forest, item: Item) -> Searched:
-        """What the positions of `item` teach, those left out in which there is nothing to choose."""
-        positions = reached(item)
-        open_ones = [i for i, each in enumerate(positions) if each.outcome() is None and len(each.legal_moves()) > 1]
-        found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, self.playouts)
-        moves, weights, values, exact = [], [], [], []
-        for tree in range(len(open_ones)):
-            root = forest.root(tree)
-            priors = np.array([move.prior for move in found[tree]]) ** (GENERAL_TEMPERATURE / 100)
-            shares = improved_policy(found[tree], priors, root.value)
-            kept = np.flatnonzero(shares >= _LEAST_SHARE)
-            moves.append(np.array([found[tree][i].move for i in kept.tolist()], np.uint16))
-            weights.append((shares[kept] / shares[kept].sum()).astype(np.float32))
-            value, proven = expected_score(root)
-            values.append(value)
-            exact.append(proven)
-        return Searched(
-            item.positions[open_ones],
-            np.array([len(each) for each in moves]),
-            np.concatenate([np.zeros(0, np.uint16), *moves]),
-            np.concatenate([np.zeros(0, np.float32), *weights]),
-            np.array(values, np.float32),
-            np.array(exact, np.bool_),
-        )
+def searched(forest: Forest, playouts: int, item: Item) -> Searched:
+    """What the positions of `item` teach, those left out in which there is nothing to choose."""
+    positions = reached(item)
+    open_ones = [i for i, each in enumerate(positions) if each.outcome() is None and len(each.legal_moves()) > 1]
+    found = forest.search({tree: positions[i] for tree, i in enumerate(open_ones)}, playouts)
+    moves, weights, values, exact = [], [], [], []
+    for tree in range(len(open_ones)):
+        root = forest.root(tree)
+        priors = np.array([move.prior for move in found[tree]]) ** (GENERAL_TEMPERATURE / 100)
+        shares = improved_policy(found[tree], priors, root.value)
+        kept = np.flatnonzero(shares >= _LEAST_SHARE)
+        moves.append(np.array([found[tree][i].move for i in kept.tolist()], np.uint16))
+        weights.append((shares[kept] / shares[kept].sum()).astype(np.float32))
+        value, proven = expected_score(root)
+        values.append(value)
+        exact.append(proven)
+    return Searched(
+        item.positions[open_ones],
+        np.array([len(each) for each in moves]),
+        np.concatenate([np.zeros(0, np.uint16), *moves]),
+        np.concatenate([np.zeros(0, np.float32), *weights]),
+        np.array(values, np.float32),
+        np.array(exact, np.bool_),
+    )
 
 
 def judged(backend: Backend, item: Item) -> Searched:
@@ -182,10 +171,10 @@ def search(options: argparse.Namespace, pool: WorkerPool) -> None:
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     items = (item_of(number, positions, rows[number * of_a_set : (number + 1) * of_a_set]) for number in missing)
     with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
-        task = SearchSets(options.network.read_bytes(), options.network.suffix, options.playouts)
+        task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
-        for item, searched in pool.map(task, items, longest):
-            searched.write(paths[item.number])
+        for item, found in pool.map(task, items, longest):
+            found.write(paths[item.number])
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
 

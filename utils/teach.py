@@ -15,8 +15,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -136,33 +135,25 @@ class Teacher:
         return self._engine
 
 
-@dataclass(frozen=True)
-class Teach:
+@contextmanager
+def teaching(
+    command: str, options: dict[str, str], nodes: int, patience: float
+) -> Iterator[Callable[[Item], Positions]]:
     """A task of a pool: what the engine says of the positions of a set."""
+    with closing(Teacher(command, options, nodes, patience)) as teacher:
 
-    command: str
-    options: dict[str, str]
-    nodes: int
-    patience: float
+        def taught(item: Item) -> Positions:
+            random = Random(item.seed)
+            if item.positions is None:
+                parts = [played(teacher, opening, random) for opening in item.openings]
+            else:
+                parts = [odd(teacher, position, random) for position in item.positions]
+            positions = np.concatenate(parts)
+            if not len(positions):
+                raise TeachError(f"`{command}` said nothing that makes sense of any position of {item.name}")
+            return positions
 
-    @contextmanager
-    def __call__(self) -> Iterator[Callable[[Item], Positions]]:
-        teacher = Teacher(self.command, self.options, self.nodes, self.patience)
-        try:
-            yield partial(self._taught, teacher)
-        finally:
-            teacher.close()
-
-    def _taught(self, teacher: Teacher, item: Item) -> Positions:
-        random = Random(item.seed)
-        if item.positions is None:
-            taught = [played(teacher, opening, random) for opening in item.openings]
-        else:
-            taught = [odd(teacher, position, random) for position in item.positions]
-        positions = np.concatenate(taught)
-        if not len(positions):
-            raise TeachError(f"`{self.command}` said nothing that makes sense of any position of {item.name}")
-        return positions
+        yield taught
 
 
 def recorded(board: Any, taught: TaughtMove, moves: Sequence[int], ply: int) -> Positions:
@@ -269,7 +260,7 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
     }
     settle(options.out / "taught.json", about)
     patience = PATIENCE + options.nodes / _SLOWEST
-    task = Teach(options.engine, engine_options, options.nodes, patience)
+    task = partial(teaching, options.engine, engine_options, options.nodes, patience)
     longest = START_SECONDS + max(ODD_POSITIONS, GAMES * _LONGEST_GAME) * patience
     there = len(list(options.out.glob(f"*{OWN}")))
     began, count = monotonic(), 0

@@ -23,8 +23,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from itertools import count
 from math import inf
@@ -143,17 +143,17 @@ def fuzz(name: str, this: Round) -> Counter[str]:
             pipes.write("".join(f"{line}\n" for line in batch).encode().replace("ÿ".encode(), b"\xff"))
             pipes.allow(PATIENCE)
             while not said or not said[-1].startswith(pong):
-                said.append(pipes.readline().decode().rstrip())
+                said.append(pipes.line())
             sizes.append(size_of(pipes.process.pid))
         pipes.process.stdin.close()
         with suppress(EngineDied):
             while True:
-                said.append(pipes.readline().decode().rstrip())
+                said.append(pipes.line())
         status = pipes.process.wait(PATIENCE)
     except (EngineError, OSError, subprocess.TimeoutExpired, psutil.Error) as error:
         raise Failure(f"{error!r} after {sent[-BATCH - 2 :]}; it said {said[-3:]}") from error
     finally:
-        pipes.process.kill()
+        pipes.kill()
     stderr = (folder / "stderr.txt").read_text(errors="replace")
     expect(status == 0 and "Traceback" not in stderr, f"it ended with {status}: {stderr[-300:]}")
     defects = [line for line in said if re.search(r"log says more|search failed|\wError: ", line)]
@@ -179,25 +179,23 @@ class Games:
     def play(self, this: Round) -> Counter[str]:
         figures = Counter[str]()
         for number in range(1 if this.short else 10):
-            if not (this.over and figures):
-                figures += self._one(Random(f"{this.seed} {number}"), this.folder, 40 if this.short else 320)
+            if this.over and figures:
+                break
+            try:
+                if self._engine is None:
+                    self._engine = UsiEngine(ENGINE, this.folder / "stderr.txt")
+                    self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
+                self._engine.new_game()
+                plies = play_game(self._engine, Random(f"{this.seed} {number}"), 40 if this.short else 320)
+            except (EngineError, Failure):
+                self.close()
+                raise
+            figures += Counter(games=1, moves=plies)
+            self._sizes.append(size_of(self._engine.process.pid))
+            then, now = self._sizes[:WARM_UP][-1], self._sizes[-1]
+            grown = [after - before for before, after in zip(then, now, strict=True)]
+            expect(len(self._sizes) <= WARM_UP or (max(grown[:2]) <= 2 and grown[2] <= GROWTH), f"it grew by {grown}")
         return figures
-
-    def _one(self, rng: Random, folder: Path, most: int) -> Counter[str]:
-        try:
-            if self._engine is None:
-                self._engine = UsiEngine(ENGINE, folder / "stderr.txt")
-                self._engine.prepare({"USI_Hash": "64", "Random_Ply": "30"})
-            self._engine.new_game()
-            plies = play_game(self._engine, rng, most)
-        except (EngineError, Failure):
-            self.close()
-            raise
-        self._sizes.append(size_of(self._engine.pid))
-        then, now = self._sizes[:WARM_UP][-1], self._sizes[-1]
-        grown = [after - before for before, after in zip(then, now, strict=True)]
-        expect(len(self._sizes) <= WARM_UP or (max(grown[:2]) <= 2 and grown[2] <= GROWTH), f"it grew by {grown}")
-        return Counter(games=1, moves=plies)
 
     def close(self) -> None:
         if self._engine is not None:
@@ -275,20 +273,20 @@ def leave(this: Round) -> Counter[str]:
             pipes.write(b"usi\nsetoption name Threads value 64\nisready\nposition startpos\n")
             pipes.write(b"go infinite\n" if word == "stop" else b"")
             pipes.allow(PATIENCE)
-            while pipes.readline() != b"usiok\n":
+            while pipes.line() != "usiok":
                 pass
             time.sleep(rng.uniform(0.0, 2.0))
             began = time.perf_counter()
-            pipes.write(f"{word}\n".encode())
-            while word == "stop" and not pipes.readline().startswith(b"bestmove"):
-                pass
-            if word == "quit":
+            if word == "stop":
+                pipes.ask("stop", "bestmove", PATIENCE)
+            else:
+                pipes.say("quit")
                 pipes.process.wait(PATIENCE)
             slowest[word] = max(slowest[word], time.perf_counter() - began)
         except (EngineError, OSError, subprocess.TimeoutExpired) as error:
             raise Failure(f"{error!r} after {word}") from error
         finally:
-            pipes.process.kill()
+            pipes.kill()
     expect(max(slowest.values()) < LONGEST_LEAVING, f"it took {slowest}")
     return Counter({f"milliseconds_to_{word}": round(1000 * took) for word, took in slowest.items()})
 
@@ -415,47 +413,41 @@ def seconds_of(family: Sequence[psutil.Process]) -> float:
 
 
 def kill(name: str, this: Round) -> Counter[str]:
-    rng = Random(f"{name} {this.seed}")
-    with closing(CsaServer(this.folder / "server", rng)) as server:
-        return kill_beside(server.port, name, this, rng)
-
-
-def kill_beside(port: int, name: str, this: Round, rng: Random) -> Counter[str]:
-    """`port`: of a CSA server, which outlives the kills."""
-    folder = this.folder
+    rng, folder = Random(f"{name} {this.seed}"), this.folder
     out = folder / "run"
     kept: dict[str, bytes] = {}
     most, kills = 1 if this.short else 10, 0
-    while True:
-        last = kills == most or (kills > 0 and this.over)
-        with (folder / "said.txt").open("wb") as said:
-            process = psutil.Popen(
-                command_of(name, out, last, port), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
-            )
-        life = inf if last else rng.uniform(0.1, LONGEST_LIFE)
-        family, began = [process], time.monotonic()
-        try:
-            while process.poll() is None and seconds_of(family) < life and time.monotonic() - began < 10 * PATIENCE:
-                time.sleep(0.05)
-                with suppress(psutil.NoSuchProcess):
-                    family = [process, *process.children(recursive=True)]
-        finally:
-            with suppress(psutil.NoSuchProcess, ProcessLookupError):
-                process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
-        _, orphans = psutil.wait_procs(family, PATIENCE)
-        expect(not orphans, f"{orphans} outlived it")
-        end = f"after {kills} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
-        expect(not last or process.wait() == 0, f"it ended with {process.wait()} {end}")
-        try:
-            now = JUDGES[name](out, last)
-        except Exception as error:  # whatever it is, a file is not what it should be
-            raise Failure(f"{error!r} {end}") from error
-        changed = [name for name, content in kept.items() if now.get(name) != content]
-        expect(not changed, f"{changed} changed {end}")
-        kept = now
-        if last:
-            break
-        kills += 1
+    with closing(CsaServer(folder / "server", rng)) as server:  # it outlives the kills
+        while True:
+            last = kills == most or (kills > 0 and this.over)
+            with (folder / "said.txt").open("wb") as said:
+                process = psutil.Popen(
+                    command_of(name, out, last, server.port), cwd=ROOT, stdout=said, stderr=said, start_new_session=True
+                )
+            life = inf if last else rng.uniform(0.1, LONGEST_LIFE)
+            family, began = [process], time.monotonic()
+            try:
+                while process.poll() is None and seconds_of(family) < life and time.monotonic() - began < 10 * PATIENCE:
+                    time.sleep(0.05)
+                    with suppress(psutil.NoSuchProcess):
+                        family = [process, *process.children(recursive=True)]
+            finally:
+                with suppress(psutil.NoSuchProcess, ProcessLookupError):
+                    process.kill() if rng.random() < 0.5 else os.killpg(process.pid, signal.SIGKILL)
+            _, orphans = psutil.wait_procs(family, PATIENCE)
+            expect(not orphans, f"{orphans} outlived it")
+            end = f"after {kills} kills; it said {(folder / 'said.txt').read_text(errors='replace')[-300:]}"
+            expect(not last or process.wait() == 0, f"it ended with {process.wait()} {end}")
+            try:
+                now = JUDGES[name](out, last)
+            except Exception as error:  # whatever it is, a file is not what it should be
+                raise Failure(f"{error!r} {end}") from error
+            changed = [name for name, content in kept.items() if now.get(name) != content]
+            expect(not changed, f"{changed} changed {end}")
+            kept = now
+            if last:
+                break
+            kills += 1
     # A cache is shared by runs that are under way, so nobody deletes there what a killed one has left.
     left = [path.name for path in out.rglob("*.tmp")]
     expect(not left, f"{left} stayed")
@@ -471,16 +463,6 @@ ROUNDS: Final[dict[str, Callable[[Round], Counter[str]]]] = {
 """All parts but the games, which share a process."""
 
 
-@contextmanager
-def shown(figures: dict[str, Counter[str]]) -> Iterator[None]:
-    """Figures are printed, however it ends."""
-    try:
-        yield
-    finally:
-        for part, counted in figures.items():
-            print(f"{part}: {', '.join(f'{number} {what}' for what, number in counted.items())}")
-
-
 def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = False) -> bool:
     """Rounds of all parts, with one seed after the other, for so many `seconds`; whether all went well.
 
@@ -488,24 +470,28 @@ def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = F
     """
     figures = {part: Counter[str]() for part in parts}
     end = time.monotonic() + seconds if seconds else inf
-    with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games, shown(figures):
+    with TemporaryDirectory(prefix="torture") as place, closing(Games()) as games:
         table = {"games": games.play, **ROUNDS}
         # Where people live, what is no text is an error; Python is more tolerant in the locale C.
         os.environ |= {"XDG_STATE_HOME": place, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
         os.environ["CSA_PASSWORD"] = "secret"
-        for seed, part in ((seed, part) for seed in count(first) for part in parts):
-            if time.monotonic() > end or (seed > first and not seconds):
-                break
-            folder = Path(place, f"{part}-{seed}")
-            folder.mkdir()
-            figures[part]["rounds"] += 1
-            try:
-                figures[part] += table[part](Round(seed, folder, short, end))
-            except (EngineError, Failure) as failure:
-                figures[part]["failures"] += 1
-                why = " ".join(str(failure).split())[:1000]
-                how = f"python -m utils.torture {part} --minutes 0 --seed {seed}{' --short' if short else ''}"
-                print(f"FAILED: {how}: {why}", flush=True)
+        try:
+            for seed, part in ((seed, part) for seed in count(first) for part in parts):
+                if time.monotonic() > end or (seed > first and not seconds):
+                    break
+                folder = Path(place, f"{part}-{seed}")
+                folder.mkdir()
+                figures[part]["rounds"] += 1
+                try:
+                    figures[part] += table[part](Round(seed, folder, short, end))
+                except (EngineError, Failure) as failure:
+                    figures[part]["failures"] += 1
+                    why = " ".join(str(failure).split())[:1000]
+                    how = f"python -m utils.torture {part} --minutes 0 --seed {seed}{' --short' if short else ''}"
+                    print(f"FAILED: {how}: {why}", flush=True)
+        finally:
+            for part, counted in figures.items():
+                print(f"{part}: {', '.join(f'{number} {what}' for what, number in counted.items())}")
     return not any(counted["failures"] for counted in figures.values())
 
 

@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.entry import GameEntry
-from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.mcts_options import MCTSOptions
 
 
@@ -39,8 +39,4 @@ def shared_search(
     def set_up(sfen: str | None) -> PlayedPosition:
         return game.position(sfen, draw_ply=options.draw_ply)
 
-    def load() -> BasePlayer:
-        loaded: BasePlayer = resolve_name(player)(game, options)
-        return loaded
-
-    return Engine(f"pydlshogi {game.name}", options, set_up, load)
+    return Engine(f"pydlshogi {game.name}", options, set_up, lambda: resolve_name(player)(game, options))

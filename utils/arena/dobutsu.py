@@ -29,17 +29,13 @@ class DobutsuReferee(EntryReferee):
         return in_other_dialect(super().written(move))
 
     def verdict(self) -> Verdict | None:
-        position = self.position
-        if not len(position.legal_moves()):
+        position, legal = self.position, self.position.legal_moves()
+        pieces = int(position.state["pieces"])
+        if not len(legal):
             return Verdict(other(self.turn), "mate")
-        if self._lion_can_be_taken():
+        if any(pieces >> 4 * target & 15 == ENEMY + LION for target in (legal // WAYS).tolist()):
             return Verdict(self.turn, "mate")
         return Verdict(None, "sennichite") if position.threefold() else None
-
-    def _lion_can_be_taken(self) -> bool:
-        pieces = int(self.position.state["pieces"])
-        targets = (self.position.legal_moves() // WAYS).tolist()
-        return any(pieces >> 4 * target & 15 == ENEMY + LION for target in targets)
 
 
 def _sfen(text: str) -> str:

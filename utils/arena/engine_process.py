@@ -12,10 +12,10 @@ import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from queue import Empty, Queue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 START_SECONDS = 180.0
 """How long an engine may take to get ready: networks are loaded and kernels compiled there."""
@@ -46,21 +46,15 @@ def command_line(words: Sequence[str]) -> str:
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-class Candidate(NamedTuple):
-    """A move an engine thinks of and what it is worth, centipawns for the side to move."""
-
-    move: str
-    cp: int
-
-
 class EngineAnswer(NamedTuple):
     """What came back from one `go`."""
 
     bestmove: str
     cp: int | None
     """Of the last line about the best move, for the side to move; None if the engine gave no score."""
-    candidates: tuple[Candidate, ...]
-    """The last line of each MultiPV rank, best first."""
+    candidates: Mapping[str, int]
+    """The moves it thinks of and what they are worth, centipawns for the side to move: the last line of each MultiPV
+    rank, best first."""
     milliseconds: float
     """From writing `go` to the arrival of `bestmove`."""
     lines: tuple[str, ...]
@@ -68,7 +62,7 @@ class EngineAnswer(NamedTuple):
 
 
 class Pipes:
-    """A process and its pipes, with deadlines: the part of subprocess.Popen that cshogi's client of USI uses."""
+    """A process and its pipes, with deadlines."""
 
     def __init__(self, command: str | Sequence[str], stderr: Path) -> None:
         with stderr.open("ab") as log:
@@ -81,13 +75,11 @@ class Pipes:
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
-        self.stdin = self.stdout = self
-        self.deadline = 0.0
         self.arrived = 0.0
-        self.unanswered = 0
-        """Lines since the last command."""
+        """When the last line did."""
         self.said = ""
         """The last line that was not empty."""
+        self._deadline, self._unanswered, self._ended = 0.0, 0, False
         self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -98,25 +90,6 @@ class Pipes:
                 self._lines.put((line, time.perf_counter()))
         self._lines.put(None)
 
-    def readline(self) -> bytes:
-        """The next line in plain ASCII; raises EngineSilent at the deadline and EngineDied at the end of the stream."""
-        try:
-            item = self._lines.get(timeout=max(0.0, self.deadline - time.perf_counter()))
-        except Empty:
-            raise EngineSilent("does not answer") from None
-        if item is None:
-            self._lines.put(None)
-            raise EngineDied("has stopped")
-        line, self.arrived = item
-        self.unanswered += 1
-        # An engine that never stops talking is as good as silent.
-        if self.arrived > self.deadline or self.unanswered > MOST_LINES:
-            raise EngineSilent("talks on and on and does not answer")
-        # Both protocols are ASCII: a stray byte in a remark must not end the match.
-        plain = line.decode("utf-8", "replace").encode("ascii", "replace")
-        self.said = plain.decode("ascii").strip() or self.said
-        return plain
-
     def write(self, data: bytes) -> None:
         """Raises EngineDied."""
         assert self.process.stdin is not None
@@ -126,15 +99,63 @@ class Pipes:
         except (OSError, ValueError) as error:
             raise EngineDied("has stopped") from error
 
-    def flush(self) -> None:
-        """`write` has done so."""
+    def say(self, command: str) -> None:
+        """Write a line. Raises EngineDied."""
+        self.write(f"{command}\n".encode())
 
     def allow(self, seconds: float) -> None:
         """A deadline for the next answer."""
-        self.deadline, self.unanswered = time.perf_counter() + seconds, 0
+        self._deadline, self._unanswered = time.perf_counter() + seconds, 0
+
+    def line(self) -> str:
+        """The next line. Raises EngineSilent at the deadline, when the process is killed, and EngineDied at the end of
+        the stream."""
+        try:
+            item = self._lines.get(timeout=max(0.0, self._deadline - time.perf_counter()))
+        except Empty:
+            self.kill()
+            raise EngineSilent("does not answer") from None
+        if item is None:
+            self._lines.put(None)
+            raise EngineDied("has stopped")
+        line, self.arrived = item
+        self._unanswered += 1
+        # An engine that never stops talking is as good as silent.
+        if self.arrived > self._deadline or self._unanswered > MOST_LINES:
+            self.kill()
+            raise EngineSilent("talks on and on and does not answer")
+        # Protocols are ASCII: a stray byte in a remark must not end the match.
+        text = line.decode("utf-8", "replace").strip()
+        self.said = text or self.said
+        return text
+
+    def ask(self, command: str, end: str, seconds: float) -> list[str]:
+        """What is said to a command, of which the last line begins with `end`. Raises as `line` does."""
+        self.say(command)
+        self.allow(seconds)
+        lines = [self.line()]
+        while not lines[-1].startswith(end):
+            lines.append(self.line())
+        return lines
+
+    def kill(self) -> None:
+        """End the process, and on POSIX whatever it started, at once. May be called from any thread and again."""
+        if self._ended:
+            return
+        # Once only: the number of a process that is gone may be another's.
+        self._ended = True
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        else:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
 
 
-class EngineProcess(ABC):
+class EngineProcess(Pipes, ABC):
     """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
 
     def __init__(self, command: str, stderr: Path) -> None:
@@ -142,19 +163,13 @@ class EngineProcess(ABC):
         self.name = command
         """Or what it calls itself, once prepared."""
         self._stderr = stderr
-        self._ended = False
         try:
             if not command.strip():
                 raise EngineError("cannot be started: the command is empty")
             # A program for Windows splits the line that it is given by itself.
-            self._pipes = Pipes(command if os.name == "nt" else shlex.split(command), stderr)
+            super().__init__(command if os.name == "nt" else shlex.split(command), stderr)
         except (OSError, ValueError) as error:
             raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self._pipes.process.pid
 
     @abstractmethod
     def prepare(self, options: Mapping[str, str]) -> None:
@@ -185,40 +200,15 @@ class EngineProcess(ABC):
     def close(self) -> None:
         """Ask the engine to quit; kill it if it does not."""
         with contextlib.suppress(EngineDied, subprocess.TimeoutExpired):
-            self._pipes.write(b"quit\n")
-            self._pipes.process.wait(QUIT_SECONDS)
+            self.say("quit")
+            self.process.wait(QUIT_SECONDS)
         self.kill()
-
-    def kill(self) -> None:
-        """End the process, and on POSIX whatever it started, at once. May be called from any thread and again."""
-        if self._ended:
-            return
-        # Once only: the number of a process that is gone may be another's.
-        self._ended = True
-        process = self._pipes.process
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-        process.wait()
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
 
     def alive(self) -> bool:
         """Whether the process is still there."""
-        return self._pipes.process.poll() is None
+        return self.process.poll() is None
 
     def _not_started(self, error: EngineError) -> EngineError:
         """What to say of an engine that gave up, or was given up, before its first game."""
-        said = f"; it last said `{self._pipes.said[:200]}`" if self._pipes.said else ""
+        said = f"; it last said `{self.said[:200]}`" if self.said else ""
         return EngineError(f"{error} while starting{said} (its stderr: {self._stderr})")
-
-    def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
-        self._pipes.allow(seconds)
-        try:
-            return call()
-        except EngineSilent:
-            self.kill()
-            raise

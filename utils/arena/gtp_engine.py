@@ -59,7 +59,7 @@ class GtpEngine(EngineProcess):
             self._known.append(answer)
         except CommandRefused as error:
             answer = f"? {error}"
-        return EngineAnswer(answer, None, (), (self._pipes.arrived - began) * 1000, (answer,))
+        return EngineAnswer(answer, None, {}, (self.arrived - began) * 1000, (answer,))
 
     def game_over(self, _result: str) -> None:
         """GTP does not say."""
@@ -75,13 +75,11 @@ class GtpEngine(EngineProcess):
 
     def _ask(self, command: str, seconds: float) -> str:
         """What the engine answers. Raises CommandRefused, EngineDied, EngineSilent."""
-        return str(self._within(seconds, lambda: self._converse(command)))
-
-    def _converse(self, command: str) -> str:
-        self._pipes.write(f"{command}\n".encode())
+        self.say(command)
+        self.allow(seconds)
         lines: list[str] = []
         # Empty lines before an answer mean nothing; one ends it.
-        while (line := self._pipes.readline().decode("ascii").strip()) or not lines:
+        while (line := self.line()) or not lines:
             if line:
                 lines.append(line)
         status, answer = lines[0][0], "\n".join(lines)[1:].strip()

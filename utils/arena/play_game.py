@@ -190,7 +190,8 @@ def random_opening(
         referee = start.referee(max_moves=10_000)
         for _ in range(plies):
             answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
-            close = [move for move, cp in answer.candidates if cp >= answer.candidates[0].cp - margin_cp]
+            worth = answer.candidates
+            close = [move for move, cp in worth.items() if cp >= next(iter(worth.values())) - margin_cp]
             if not close or referee.play(rng.choice(close)) is not None:
                 break
         else:

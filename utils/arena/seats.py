@@ -34,26 +34,18 @@ def pairings(
 
     The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
     """
-    unready: list[int] = []
-
-    def ready() -> Iterator[Pairing]:
-        for first in unready.copy():
-            if first in finished:
-                unready.remove(first)
-                yield Pairing(first + 1, opening_of(finished[first], settings.game))
-
-    for first in range(1, games, 2):
-        yield from ready()
-        known = [finished[number] for number in (first, first + 1) if number in finished]
-        opening = opening_of(known[0], settings.game) if known else openings[first // 2 % len(openings)]
-        continued = not known and settings.random_plies > 0
-        if first not in finished:
-            yield Pairing(first, opening, continued)
-        if continued:
-            unready.append(first)
-        elif first + 1 not in finished:
-            yield Pairing(first + 1, opening)
-    yield from ready()
+    handed_out, at_random = set(finished), settings.random_plies > 0
+    while True:
+        left = (number for number in range(1, games + 1) if number not in handed_out)
+        number = next((each for each in left if each % 2 or not at_random or each - 1 in finished), None)
+        if number is None:
+            return
+        handed_out.add(number)
+        twin = number + 1 if number % 2 else number - 1
+        if twin in finished:
+            yield Pairing(number, opening_of(finished[twin], settings.game))
+        else:
+            yield Pairing(number, openings[(number - 1) // 2 % len(openings)], continued=at_random)
 
 
 def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int = 0) -> float:

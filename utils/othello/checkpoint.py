@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.arrays_file import ArraysError, read_arrays
 
 
@@ -13,16 +14,16 @@ class Checkpoint:
 
     run: Any
     """Which one, in words."""
-    learned: Any
-    """float32: its weights."""
+    learned: Float32Array
+    """Its weights."""
     rounds: Any
     """Epochs, or whatever it counts, that are done."""
 
 
-def kept(path: Path, run: str) -> Checkpoint | None:
-    """The checkpoint there, None if there is no file. Raises ValueError where it is another run's, OSError."""
+def kept(path: Path, run: str, start: Float32Array) -> Checkpoint:
+    """The checkpoint there, or that of a `start`. Raises ValueError if it is another run's, OSError."""
     if not path.exists():
-        return None
+        return Checkpoint(run, start, 0)
     try:
         there = read_arrays(path, Checkpoint, "run of learning")
     except ArraysError as error:

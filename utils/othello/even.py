@@ -5,7 +5,7 @@ the engine thinks are worth nearly the same to both sides.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -47,17 +47,10 @@ def is_even(engine: LoadedEngine, level: int, position: Position, within: float)
         return False
     for each in depths_to(level):
         engine.set_level(each)
-        (best,) = judged(engine, position)
-        if abs(best.discs) > within + (DOUBT if each < level else 0.0):
+        (lead,) = judged(engine, position).values()
+        if abs(lead) > within + (DOUBT if each < level else 0.0):
             return False
     return True
-
-
-def even(engine: LoadedEngine, level: int, plies: int, within: float) -> Iterator[tuple[int, ...]]:
-    """The moves of all even openings."""
-    for moves in tqdm(lines(plies), unit="position", dynamic_ncols=True, disable=None):
-        if is_even(engine, level, after(START, moves), within):
-            yield moves
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,7 +68,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         check_writable(options.file)
-        found = sorted(even(judge_of(options), options.level, options.plies, options.within))
+        engine = judge_of(options)
+        every_line = tqdm(lines(options.plies), unit="position", dynamic_ncols=True, disable=None)
+        found = sorted(
+            line for line in every_line if is_even(engine, options.level, after(START, line), options.within)
+        )
         remark = f"# Neither side is ahead by more than {options.within:g} discs at level {options.level}."
         write_whole(options.file, "\n".join([remark, *map(transcript, found), ""]).encode())
         print(f"{len(found)} openings")

@@ -188,9 +188,8 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
     `name` is the kind's. Raises ValueError where the checkpoint is another run's, OSError.
     """
     kind, run = KINDS[name], f"{name}, games {crc32(games.tobytes()):08x}, seed {seed}"
-    there = kept(checkpoint, run)
-    done = int(there.rounds) if there else 0
-    weights: Float32Array = there.learned if there else np.zeros(kind.weights, np.float32)
+    there = kept(checkpoint, run, np.zeros(kind.weights, np.float32))
+    done, weights = int(there.rounds), there.learned
     room = kind.numbers, room_for_moves(), np.empty(MOST_MOVES, np.float32)
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
     with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:

@@ -59,13 +59,6 @@ def predicted(game: Transcript, evaluator: Evaluator, batch: Batch) -> tuple[lis
     return hits, winners
 
 
-def evaluator_of(network: Path | None) -> Evaluator:
-    """A network, or the engine's tables. Raises ModelError, BackendError, ValueError, OSError."""
-    if network is None:
-        return shipped_tables()
-    return NetworkEvaluator(load_backend("auto", network, ENCODINGS, threads=1, batch_size=_LONGEST))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.othello.predicted", "How well a network predicts games.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
@@ -78,7 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = rows[held_out(rows)][: options.most]
         if not len(rows):
             raise ValueError("none of these games is held out")
-        evaluator = evaluator_of(options.network)
+        evaluator: Evaluator = shipped_tables()
+        if options.network:
+            backend = load_backend("auto", options.network, ENCODINGS, threads=1, batch_size=_LONGEST)
+            evaluator = NetworkEvaluator(backend)
         batch, hits, winners = Batch(_LONGEST, MOST_MOVES, evaluator.encoding), list[float](), np.zeros((STAGES, 2))
         for game in tqdm(games_of(rows, 0), total=len(rows), unit="game", disable=None):
             own, counts = predicted(game, evaluator, batch)

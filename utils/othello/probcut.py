@@ -164,14 +164,12 @@ def measure(
 
 def plot(measured: Sequence[Measured], path: Path) -> None:
     """Draw the values of all pairs and their lines into a picture. Raises OSError."""
-    import matplotlib
-
-    matplotlib.use("Agg")  # no screen is needed to write a file
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
 
     pairs = [(each, pair) for each in measured for pair in each.pairs]
     rows = math.ceil(len(pairs) / 4)
-    figure, axes = plt.subplots(rows, 4, figsize=(14, 3.2 * rows), layout="constrained", squeeze=False)
+    figure = Figure(figsize=(14, 3.2 * rows), layout="constrained")
+    axes = figure.subplots(rows, 4, squeeze=False)
     for each, (one, pair) in zip(axes.flat, pairs, strict=False):
         x, y = one.values[pair.shallow] / DISC, one.values[pair.depth] / DISC
         each.plot(x, y, ".", markersize=2)
@@ -187,7 +185,6 @@ def plot(measured: Sequence[Measured], path: Path) -> None:
     figure.suptitle("values in discs; the line half-way through the game, and one deviation to both sides")
     with replacing(path) as file:
         figure.savefig(file, dpi=80, format=path.suffix.removeprefix(".") or "png")
-    plt.close(figure)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

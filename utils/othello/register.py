@@ -118,12 +118,12 @@ def losses(book: OpeningBook, position: Position, engine: LoadedEngine, judge: i
     known, chosen = book.moves(position), dict[str, list[int]]()
     for level in (*range(2, 13, 2), judge):
         engine.set_level(level)
-        chosen[f"level {level}"] = [judged(engine, position)[0].move]
+        chosen[f"level {level}"] = [*judged(engine, position)]
     chosen["book"] = [*book.good(position)]
     for spread in (0.0, 0.5, 1.0, 2.0):
         chosen[f"up to {spread}"] = [move for move in known if known[move] >= max(known.values()) - spread]
     candidates = sorted(set[int]().union(*chosen.values()))
-    worth = dict(judged(engine, position, len(candidates), candidates))
+    worth = judged(engine, position, len(candidates), candidates)
     return {name: max(worth.values()) - fmean(worth[move] for move in moves) for name, moves in chosen.items()}
 
 

@@ -123,9 +123,8 @@ def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Set
     where that is another run's, OSError.
     """
     run = f"policy {crc32(start.policy.tobytes()):08x}, seed {seed}"
-    there = kept(checkpoint, run)
-    done = int(there.rounds) if there else 0
-    pool = there.learned if there else (np.float32(settings.sharpness) * start.policy)[None]
+    there = kept(checkpoint, run, (np.float32(settings.sharpness) * start.policy)[None])
+    done, pool = int(there.rounds), there.learned
     tables = start._replace(policy=pool[-1].copy())
     games = settings.batch * settings.batches
     with tqdm(total=rounds * games, initial=done * games, unit="game", disable=None) as bar:

@@ -4,7 +4,8 @@ from pkgutil import resolve_name
 
 from pydlshogi.engines.othello.options import AlphaBetaOptions, OthelloMCTSOptions
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.games.othello.game import GAME
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.options import EngineOptions
 
 
@@ -26,14 +27,8 @@ def iago() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    def load() -> BasePlayer:
-        loaded: BasePlayer = resolve_name(f"{__name__}.{player}")(options)
-        return loaded
-
-    return Engine(name, options, _set_up, load)
+    return Engine(name, options, _set_up, lambda: resolve_name(f"{__name__}.{player}")(options))
 
 
 def _set_up(text: str | None) -> PlayedPosition:
-    from pydlshogi.games.othello.position import OthelloPosition
-
-    return OthelloPosition(text)
+    return GAME.position(text)

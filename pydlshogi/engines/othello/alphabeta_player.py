@@ -39,6 +39,9 @@ from pydlshogi.support.processes import available_cores
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
 
+_LOADED_BY: Final = attrgetter("weights", "cuts", "plain", "openings", "openings_file", "hash_mb", "threads")
+"""The options by which something is loaded."""
+
 
 class ScoredMove(NamedTuple):
     """What a search says of a move."""
@@ -80,16 +83,7 @@ class AlphaBetaPlayer(BasePlayer):
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
         assert isinstance(options, AlphaBetaOptions)
-        needed = (
-            options.weights,
-            options.cuts,
-            options.plain,
-            options.openings,
-            options.openings_file,
-            options.hash_mb,
-            options.threads,
-        )
-        return partial(_load, options, needed) if needed != self._loaded_with else None
+        return partial(_load, options) if _LOADED_BY(options) != self._loaded_with else None
 
     def install(self, loaded: Loaded) -> None:
         """Each player has tables of its own."""
@@ -253,14 +247,15 @@ class AlphaBetaPlayer(BasePlayer):
         return ScoredMove(move, 0.0 - _discs(found.value), line, depth)  # a minus sign would make -0.0 of a draw
 
 
-def _load(options: AlphaBetaOptions, needed: tuple[object, ...]) -> LoadedTables:
-    """What the options need, which `needed` repeats. Raises PlayerError."""
+def _load(options: AlphaBetaOptions) -> LoadedTables:
+    """What the options need. Raises PlayerError."""
     models = shipped_model()
     try:
         weights = load_weights(Path(options.weights)) if options.weights else shipped_weights()
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
-        return LoadedTables(needed, weights, probing, read_openings(file) if options.openings else NO_OPENINGS)
+        book = read_openings(file) if options.openings else NO_OPENINGS
+        return LoadedTables(_LOADED_BY(options), weights, probing, book)
     except OSError as error:
         raise PlayerError(f"{error.filename}: {error.strerror}") from None
     except ValueError as error:

@@ -135,7 +135,9 @@ class Solver:
         if not moves:
             raise ValueError("the game is over")
         if position.empties <= LAST:
-            return _solve_few(position)
+            scores = {move: -exact_score(position.play(move)) for move in moves}
+            best = max(scores, key=scores.__getitem__)
+            return Solution(scores[best], best, len(scores))
         move, nodes = moves[0], 0
         guess &= ~1
         while low < high:
@@ -186,13 +188,6 @@ class Solver:
                 ply, answer, looked_at = _search(self._frames, path, self._table, thread, ply, _SLICE)
                 nodes += looked_at
         return _Answer(answer, int(root["move"]), nodes)
-
-
-def _solve_few(position: Position) -> Solution:
-    """The solution of a position with few empty squares."""
-    scores = {move: -exact_score(position.play(move)) for move in position.moves()}
-    best = max(scores, key=scores.__getitem__)
-    return Solution(scores[best], best, len(scores))
 
 
 @compiled

@@ -109,7 +109,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
         solved = solved_moves(self._solver, now, most, guess, lambda: clock.stopped or clock.spent() > end)
         if solved is None:
             return None
-        for rank, (move, score) in enumerate(solved, 1):
+        for rank, (move, score) in enumerate(solved.items(), 1):
             report(
                 Info(
                     depth=now.empties,
@@ -121,4 +121,4 @@ class OthelloMCTSPlayer(MCTSPlayer):
                     pv=(move_name(move),),
                 )
             )
-        return BestMove(move_name(solved[0].move))
+        return BestMove(move_name(next(iter(solved))))

@@ -10,36 +10,39 @@ The numbers of all patterns lie side by side as 16 bits each, four in a word. A 
 else stands on the board, so a move costs twelve additions for each disc that it changes.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
 from pydlshogi.games.othello.squares import TURNED
-from pydlshogi.support.arrays import Int16Array, Int32Array, Uint16Array, Uint64Array
+from pydlshogi.support.arrays import Int16Array, Int32Array, Int64Array, Uint16Array, Uint64Array
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
 
 SHIPPED_WEIGHTS: Final = "othello_patterns.npz"
-SHAPES: Final = [
-    "a2 b2 c2 d2 e2 f2 g2 h2",
-    "a3 b3 c3 d3 e3 f3 g3 h3",
-    "a4 b4 c4 d4 e4 f4 g4 h4",
-    "a1 b2 c3 d4 e5 f6 g7 h8",
-    "a2 b3 c4 d5 e6 f7 g8",
-    "a3 b4 c5 d6 e7 f8",
-    "a4 b5 c6 d7 e8",
-    "a5 b6 c7 d8",
-    "b2 a1 b1 c1 d1 e1 f1 g1 h1 g2",
-    "a1 b1 c1 a2 b2 c2 a3 b3 c3",
-    "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
+SHAPES: Final[list[tuple[int, ...]]] = [
+    tuple(map(parse_move, shape.split()))
+    for shape in (
+        "a2 b2 c2 d2 e2 f2 g2 h2",
+        "a3 b3 c3 d3 e3 f3 g3 h3",
+        "a4 b4 c4 d4 e4 f4 g4 h4",
+        "a1 b2 c3 d4 e5 f6 g7 h8",
+        "a2 b3 c4 d5 e6 f7 g8",
+        "a3 b4 c5 d6 e7 f8",
+        "a4 b5 c6 d7 e8",
+        "a5 b6 c7 d8",
+        "b2 a1 b1 c1 d1 e1 f1 g1 h1 g2",
+        "a1 b1 c1 a2 b2 c2 a3 b3 c3",
+        "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
+    )
 ]
-"""One pattern of each kind."""
+"""The squares of one pattern of each kind."""
 
 DISC: Final = 1000
 """What a disc is worth: evaluations are in thousandths."""
@@ -54,33 +57,31 @@ def images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [tuple(image) for image in TURNED[:, squares].tolist()]
 
 
-def shapes() -> list[tuple[int, ...]]:
-    """The squares of one pattern of each kind."""
-    return [tuple(map(parse_move, shape.split())) for shape in SHAPES]
+def selves(squares: tuple[int, ...]) -> Iterator[tuple[list[int], Int64Array]]:
+    """The ways in which a pattern lies on itself: where each square comes to lie, and what each number becomes."""
+    powers = 3 ** np.arange(len(squares))
+    digits = np.arange(3 ** len(squares))[:, None] // powers % 3
+    for image in images(squares):
+        if set(image) == set(squares):
+            order = [image.index(square) for square in squares]
+            yield order, (digits[:, order] * powers).sum(axis=1)
 
 
-def _patterns() -> list[tuple[int, tuple[int, ...]]]:
-    """All patterns: the number of the shape, and the squares in the order of its digits, the first counting least."""
-    return [
-        (number, image)
-        for number, squares in enumerate(shapes())
-        for image in {frozenset(image): image for image in reversed(images(squares))}.values()
-    ]
-
-
-def _offsets() -> list[int]:
-    """Where the weights of each shape begin; the last entry is where all end."""
-    return [sum(3 ** len(squares) for squares in shapes()[:number]) for number in range(len(SHAPES) + 1)]
-
-
-PATTERNS: Final = _patterns()
-PARITY: Final = _offsets()[-1]
+PATTERNS: Final[list[tuple[int, tuple[int, ...]]]] = [
+    (number, image)
+    for number, squares in enumerate(SHAPES)
+    for image in {frozenset(image): image for image in reversed(images(squares))}.values()
+]
+"""All patterns: the number of the shape, and the squares in the order of its digits, the first counting least."""
+_OFFSETS: Final[list[int]] = np.cumsum([0, *(3 ** len(squares) for squares in SHAPES)]).tolist()
+"""Where the weights of each shape begin; the last entry is where all end."""
+PARITY: Final = _OFFSETS[-1]
 """Where the two weights of an even and of an odd number of discs are, after those of the patterns."""
 NUMBERS: Final = PARITY + 2
 """Of weights in a stage."""
 
 
-def _words(values: npt.NDArray[np.int64]) -> Uint64Array:
+def _words(values: Int64Array) -> Uint64Array:
     """uint64 [..., 12] of values [..., 46], which may be negative as long as no sum of them is."""
     lanes = np.zeros((*values.shape[:-1], 4 * WORDS), np.int64)
     lanes[..., : values.shape[-1]] = values
@@ -89,7 +90,7 @@ def _words(values: npt.NDArray[np.int64]) -> Uint64Array:
     return words
 
 
-def _discs() -> npt.NDArray[np.int64]:
+def _discs() -> Int64Array:
     """int64 [64, 46]: by how much a square's digit counts in each pattern."""
     counts = np.zeros((64, len(PATTERNS)), np.int64)
     for column, (_, squares) in enumerate(PATTERNS):
@@ -103,21 +104,17 @@ DISCS: Final = _words(_discs())
 _TWO_DISCS: Final = _words(2 * _discs())
 _EMPTY: Final = _words(_discs().sum(axis=0))
 _BOTH: Final = _words(2 * _discs().sum(axis=0))
-FIRST: Final = np.array([_offsets()[shape] for shape, _ in PATTERNS], np.int32)
+FIRST: Final = np.array([_OFFSETS[shape] for shape, _ in PATTERNS], np.int32)
 """int32 [46]: where the weights of each pattern begin."""
 
 
 def _classes() -> Int32Array:
     """int32 [NUMBERS]: the first of all weights that are the same as this one."""
     classes = np.arange(NUMBERS, dtype=np.int32)
-    for squares, first in zip(shapes(), _offsets(), strict=False):
-        numbers = np.arange(3 ** len(squares))
-        digits = numbers[:, None] // 3 ** np.arange(len(squares)) % 3
-        own = classes[first : first + len(numbers)]
-        for image in images(squares):
-            if set(image) == set(squares):
-                order = [image.index(square) for square in squares]
-                own[:] = np.minimum(own, first + (digits[:, order] * 3 ** np.arange(len(squares))).sum(axis=1))
+    for squares, first in zip(SHAPES, _OFFSETS, strict=False):
+        own = classes[first : first + 3 ** len(squares)]
+        for _, numbers in selves(squares):
+            own[:] = np.minimum(own, first + numbers)
     return classes
 
 

@@ -21,10 +21,10 @@ from pydlshogi.engines.othello.patterns import (
     DISCS,
     FIRST,
     PATTERNS,
+    SHAPES,
     WORDS,
     evaluate,
-    images,
-    shapes,
+    selves,
     stage_of,
     write_numbers,
 )
@@ -60,20 +60,16 @@ def _through() -> tuple[Int32Array, list[int], int]:
     empty; where those of each shape begin; and how many weights there are.
     """
     numbered, begins, weights = list[Int64Array](), list[int](), 0
-    for squares in shapes():
+    for squares in SHAPES:
         begins.append(sum(map(len, numbered)))
         # What stands on the squares of a shape is a number in base 3, as in the patterns.
-        size, powers = 3 ** len(squares), 3 ** np.arange(len(squares))
-        digits = np.arange(size)[:, None] // powers % 3
+        size = 3 ** len(squares)
+        digits = np.arange(size)[:, None] // 3 ** np.arange(len(squares)) % 3
         classes = np.empty((len(squares), size), np.int64)
         for place in range(len(squares)):
             # A shape that is turned or mirrored onto itself shows the same by another number, and the square at another
             # place. They share a weight: the first place and number stand for all.
-            seen = []
-            for image in images(squares):
-                if set(image) == set(squares):
-                    order = [image.index(square) for square in squares]
-                    seen.append(order.index(place) * size + (digits[:, order] * powers).sum(axis=1))
+            seen = [order.index(place) * size + same for order, same in selves(squares)]
             classes[place] = np.where(digits[:, place] == _EMPTY, np.min(seen, axis=0), -1)
         firsts, members = np.unique(classes, return_inverse=True)
         # The first class is -1: no move is played where a disc stands.

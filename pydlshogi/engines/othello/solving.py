@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from operator import itemgetter
+from typing import Final
 
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.games.othello.rules import Position, position_of
@@ -44,31 +45,25 @@ def solvable(empties: int, clock: Clock, level: int) -> bool:
     return expected <= left
 
 
-class SolvedMove(NamedTuple):
-    """A move, and by how many discs the side to move wins with it."""
-
-    move: int
-    score: int
-
-
 def solved_moves(
     solver: Solver, position: Position, most: int, guess: int, stopped: Callable[[], bool]
-) -> list[SolvedMove] | None:
-    """The `most` best moves of a position in which there is one, the best first; None once `stopped` says so.
+) -> dict[int, int] | None:
+    """The `most` best moves of a position in which there is one, the best first, and by how many discs the side to move
+    wins with each; None once `stopped` says so.
 
     `guess`: the score that is expected.
     """
     if most == 1:
         solution = solver.solve(position, guess=guess, stopped=stopped)
-        return None if solution is None else [SolvedMove(solution.move, solution.score)]
-    solved: list[SolvedMove] = []
+        return None if solution is None else {solution.move: solution.score}
+    scores: dict[int, int] = {}
     for move in position.moves():
         child = position.play(move)
         if child.over:
-            solved.append(SolvedMove(move, -child.score))
+            scores[move] = -child.score
             continue
         reply = solver.solve(child, guess=-guess, stopped=stopped)
         if reply is None:
             return None
-        solved.append(SolvedMove(move, -reply.score))
-    return sorted(solved, key=lambda each: each.score, reverse=True)[:most]
+        scores[move] = -reply.score
+    return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:most])

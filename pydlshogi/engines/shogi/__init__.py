@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
@@ -28,11 +28,8 @@ def search1() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    def load() -> BasePlayer:
-        loaded: BasePlayer = resolve_name(f"{__name__}.players:{player}")(options)
-        return loaded
-
-    return Engine(name, options, partial(set_up, options=options), load)
+    place = f"{__name__}.players:{player}"
+    return Engine(name, options, partial(set_up, options=options), lambda: resolve_name(place)(options))
 
 
 def set_up(sfen: str | None, options: EngineOptions) -> PlayedPosition:

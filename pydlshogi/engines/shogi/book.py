@@ -1,7 +1,6 @@
 """The opening books of a player: which of their moves to play. Nothing here knows a search or the protocol."""
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
@@ -52,14 +51,6 @@ class BookOptions(EngineOptions):
     book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
 
 
-class BookChoice(NamedTuple):
-    """A book move that is to be played."""
-
-    entry: BookMove
-    line: tuple[str, ...]
-    """It, and what the book expects after it: legal moves."""
-
-
 class OpenedBook(NamedTuple):
     """What the options named, opened."""
 
@@ -73,7 +64,7 @@ class OwnBook:
     """The books that the options name, while they want them."""
 
     def __init__(self) -> None:
-        self._opened = OpenedBook((), (), ())
+        self.opened = OpenedBook((), (), ())
 
     def opening(self, options: BookOptions) -> Callable[[], OpenedBook] | None:
         """How to open what `options` name; None: that is open, as it is on the disk."""
@@ -81,39 +72,34 @@ class OwnBook:
         names = options.book_file.split(_SEPARATOR) if options.own_book else []
         paths = [Path(name.strip()) for name in names if name.strip()]
         stamp = tuple((path, *stamp_of(path)) for path in paths)
-        return None if stamp == self._opened.stamp else partial(open_books, paths, stamp)
+        return None if stamp == self.opened.stamp else partial(open_books, paths, stamp)
 
     def use(self, opened: OpenedBook) -> None:
         """Play from these books from now on."""
-        for book in self._opened.books:
+        for book in self.opened.books:
             book.close()
-        self._opened = opened
-
-    @property
-    def books(self) -> Sequence[BookFile]:
-        return self._opened.books
+        self.opened = opened
 
     def consult(
         self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random
-    ) -> BookChoice | None:
-        """The book move to play, if a `go` with `limits` wants one and the book has one that is legal.
+    ) -> tuple[BookMove, tuple[str, ...]] | None:
+        """The book move to play, if a `go` with `limits` wants one and the book has one that is legal; and a line of
+        legal moves: it, and what the book expects after it.
 
         Whoever analyses, looks for a mate or names the moves to search wants an opinion, not the book's. And a position
         the game has seen before is thought about: the book knows nothing of repetition. Raises BookError.
         """
         from cshogi import NOT_REPETITION
 
-        if not (books := self.books) or limits.infinite or limits.mate or limits.searchmoves:
+        if not (books := self.opened.books) or limits.infinite or limits.mate or limits.searchmoves:
             return None
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
         entry = choose(legal_moves(books, position), options, random)
-        return BookChoice(entry, self._line(books, position, entry, options)) if entry else None
+        return (entry, self._line(books, position, entry)) if entry else None
 
     @staticmethod
-    def _line(
-        books: Sequence[BookFile], position: "ShogiPosition", entry: BookMove, options: BookOptions
-    ) -> tuple[str, ...]:
+    def _line(books: Sequence[BookFile], position: "ShogiPosition", entry: BookMove) -> tuple[str, ...]:
         position = position.copy()
         line: list[str] = []
         move: str | None = entry.move
@@ -146,7 +132,7 @@ class ShownBook:
             for remark in opened.remarks:
                 log.warning(remark)
             self._book.use(opened)
-        found = legal_moves(self._book.books, position)
+        found = legal_moves(self._book.opened.books, position)
         return [KnownMove(each.move, each.value, each.played) for each in sorted(found, key=_worth, reverse=True)]
 
 
@@ -180,13 +166,15 @@ def open_books(paths: Sequence[Path], stamp: tuple[object, ...]) -> OpenedBook:
 def legal_moves(books: Sequence[BookFile], position: "ShogiPosition") -> list[BookMove]:
     """What the first of `books` that knows `position`, as it is or with the colours swapped, holds for it; legal
     moves only."""
+    from cshogi import rotate_sfen
+
     sfen = position.board.sfen()
     for book in books:
         found = book.find(sfen)
         if not found:
             found = [
                 entry._replace(move=flip_move(entry.move), reply=flip_move(entry.reply) if entry.reply else None)
-                for entry in book.find(flip_sfen(sfen))
+                for entry in book.find(rotate_sfen(sfen))
             ]
         if legal := [entry for entry in found if _is_legal(position, entry.move)]:
             return legal
@@ -210,16 +198,6 @@ def choose(moves: Sequence[BookMove], options: BookOptions, random: Random) -> B
         return first
     near = [move for move in moves if move.value >= first.value - options.book_eval_diff]
     return random.choices(near, [max(1, move.played) for move in near])[0]
-
-
-def flip_sfen(sfen: str) -> str:
-    """The position as the other player would see it: the board turned, the colours swapped."""
-    board, side, hands, *number = sfen.split()
-    turned = "".join(reversed(re.findall(r"\+?.", board))).swapcase()
-    held = re.findall(r"\d*[A-Za-z]", hands.swapcase())
-    # Black's pieces are named first.
-    held.sort(key=lambda piece: piece[-1].islower())
-    return " ".join((turned, "w" if side == "b" else "b", "".join(held) or "-", *number))
 
 
 def flip_move(usi: str) -> str:

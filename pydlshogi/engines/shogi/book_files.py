@@ -92,10 +92,8 @@ def opened(path: Path) -> BinaryIO:
     """The file of a book. Raises BookError."""
     try:
         return open_plain(path)
-    except OSError as error:
-        raise BookError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:  # a name that cannot be one
-        raise BookError(f"{path}: {error}") from error
+    except (OSError, ValueError) as error:  # or a name that cannot be one
+        raise BookError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 class Book:
