@@ -15,7 +15,7 @@ from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import cshogi
 
@@ -106,16 +106,9 @@ def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
     return f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"
 
 
-class Title(NamedTuple):
-    """The heading of the graph."""
-
-    text: str
-    font: str
-    """A family that has all its letters."""
-
-
-def title(names: Sequence[str]) -> Title:
-    """Who played; the colours alone where a name is missing, or no font on this machine can write both."""
+def title(names: Sequence[str]) -> tuple[str, str]:
+    """Who played, and a font that has all its letters; the colours alone where a name is missing, or no font on this
+    machine can write both."""
     from matplotlib.font_manager import fontManager, get_font
 
     letters = {ord(letter) for letter in "".join(names) if not letter.isspace()}
@@ -126,11 +119,11 @@ def title(names: Sequence[str]) -> Title:
         if "LastResort" in font.fname or not Path(font.fname).exists():
             continue
         if letters <= get_font(font.fname).get_charmap().keys():
-            return Title(" - ".join(names), font.name)
-    return Title("Black - White", _FONT)
+            return " - ".join(names), font.name
+    return "Black - White", _FONT
 
 
-def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
+def graph(judgements: Sequence[Judgement], names: Sequence[str]) -> bytes:
     """Black's win rate move by move, as a PNG."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -155,7 +148,8 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
             label=f"{mark} {least:.0%} of winning lost, or more",
         )
     axes.set(xlim=(plies[0], max(plies[-1], plies[0] + 1)), ylim=(0, 100))
-    axes.set_title(title.text, family=title.font, parse_math=False)
+    heading, font = title(names)
+    axes.set_title(heading, family=font, parse_math=False)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="move", ylabel="Black wins, %")
     axes.grid(alpha=0.3)
@@ -198,12 +192,6 @@ def _game(path: Path, number: int) -> Game:
     return game
 
 
-def _player(given: Sequence[str]) -> BasePlayer:
-    options = MCTSPlayerOptions()
-    set_given(options, given)
-    return mcts(options).load()
-
-
 def _judge_all(player: BasePlayer, game: Game, options: argparse.Namespace, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
@@ -235,7 +223,9 @@ def _run(arguments: argparse.Namespace) -> int:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
         if wanted:
             check_writable(output)
-    player = _player(arguments.option)
+    options = MCTSPlayerOptions()
+    set_given(options, arguments.option)
+    player = mcts(options).load()
     judgements: list[Judgement] = []
     status = 0
     try:
@@ -262,7 +252,7 @@ def _run(arguments: argparse.Namespace) -> int:
             }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
         if with_graph:
-            _write(picture, graph(judgements, title(game.names)))
+            _write(picture, graph(judgements, game.names))
     return status
 
 

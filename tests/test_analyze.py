@@ -317,16 +317,16 @@ def test_a_graph_without_matplotlib_is_told_and_left_out(record: Path, monkeypat
 @pytest.mark.parametrize(
     ("names", "fonts", "heading"),
     [
-        (("taro", "jiro"), ["DejaVu Sans"], analyze.Title("taro - jiro", "DejaVu Sans")),
-        (("", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
-        (("先手", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
+        (("taro", "jiro"), ["DejaVu Sans"], ("taro - jiro", "DejaVu Sans")),
+        (("", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
+        (("先手", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
         # cmr10 has no Cyrillic, and the last resort has every letter, as a box.
-        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], analyze.Title("Иван - jiro", "DejaVu Sans Mono")),
-        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], analyze.Title("Black - White", "DejaVu Sans")),
+        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], ("Иван - jiro", "DejaVu Sans Mono")),
+        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], ("Black - White", "DejaVu Sans")),
     ],
 )
 def test_the_graph_names_the_players_where_a_font_can_write_them(
-    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: analyze.Title
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: tuple[str, str]
 ) -> None:
     known = font_manager.fontManager
     listed = [font for name in fonts for font in known.ttflist if font.name == name]
