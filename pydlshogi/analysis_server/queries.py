@@ -42,10 +42,9 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Positions of one game to be looked at: `questions[n]` is about the position after `turns[n]` moves."""
+    """Positions of one game to be looked at."""
 
     id: str
-    turns: tuple[int, ...]
     questions: tuple[Question, ...]
     visits_of_lines: bool
     """How often each move of a line was visited is to be told."""
@@ -125,7 +124,7 @@ def _query(message: Mapping[str, Any]) -> Query:
         for turn, priority in zip(turns, _priorities(message, len(turns)), strict=True)
     )
     unknown = tuple(sorted(message.keys() - FIELDS))
-    return Query(message["id"], turns, tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
+    return Query(message["id"], tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
 
 
 def _priorities(message: Mapping[str, Any], turns: int) -> Sequence[int]:
