@@ -21,7 +21,6 @@ from pydlshogi.kifu.game import (
     Game,
     RecordError,
     Win,
-    after,
     comment_lines,
     is_possible,
     one_line,
@@ -339,7 +338,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
         if time is not None:
             text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
         if evaluation is not None:
-            expected = line_to_csa(after(board, move), lines[number]) if lines else []
+            expected = line_to_csa(board, (cshogi.move_to_usi(move), *lines[number]))[1:] if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
         text += comment_lines(game, number + 1, "'*")
         if comments and comments[number]:

@@ -190,13 +190,6 @@ def replay(game: Game) -> Iterator[tuple[Any, int]]:
         board.push(move)
 
 
-def after(board: Any, move: int) -> Any:
-    """Another board, on which the move has been made."""
-    board = board.copy()
-    board.push(move)
-    return board
-
-
 def one_line(text: str) -> str:
     """For a header of a record."""
     return " ".join(text.splitlines())
