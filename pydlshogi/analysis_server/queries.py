@@ -66,14 +66,20 @@ class Action:
     """Which of its turns; none: all."""
 
 
-def parse(line: bytes) -> Query | Action:
-    """What a line asks. Raises QueryError; that the moves are legal is not looked at."""
+def json_object(text: bytes) -> dict[str, Any]:
+    """The object that a text is in JSON. Raises QueryError."""
     try:
-        message = json.loads(line)
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"not JSON: {error}") from None
-    if not isinstance(message, dict):
+    if not isinstance(found, dict):
         raise QueryError("an object is wanted")
+    return found
+
+
+def parse(line: bytes) -> Query | Action:
+    """What a line asks. Raises QueryError; that the moves are legal is not looked at."""
+    message = json_object(line)
     if not isinstance(message.get("id"), str):
         raise QueryError("every query has an id, which is a text", "id")
     try:

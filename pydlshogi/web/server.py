@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs
 
+from pydlshogi.analysis_server.queries import QueryError, json_object
 from pydlshogi.web.phone import code
 from pydlshogi.web.table import Message, Refused, Table
 
@@ -260,12 +261,12 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             match self.path:
                 case "/do":
-                    table.do(_command(self._body(LARGEST_COMMAND)))
+                    table.do(json_object(self._body(LARGEST_COMMAND)))
                 case "/record":
                     table.open_record(self._body(LARGEST_RECORD))
                 case _:
                     raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
-        except Refused as error:
+        except (QueryError, Refused) as error:
             raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
         self._send(HTTPStatus.OK, "application/json", json.dumps({"generation": table.generation}).encode())
 
@@ -296,14 +297,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the address of /news holds the token."""
-
-
-def _command(body: bytes) -> Mapping[str, Any]:
-    """Raises Refused."""
-    try:
-        command = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"not JSON: {error}"[:80]) from None
-    if not isinstance(command, dict):
-        raise Refused("an object is wanted")
-    return command
