@@ -78,32 +78,30 @@ def annotated(
     `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
-    judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]
     board = cshogi.Board(game.start_sfen)
-    comments, evals = [], []
-    for judged, evaluation, move in zip(judged_or_not, game.evals, game.moves, strict=True):
-        comments.append(_comment(board, judged, kif) if judged else "")
-        evals.append(judged.evaluation if judged else evaluation)
+    comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
+    evals = [*game.evals]
+    lines: list[Sequence[str]] = [()] * len(game.moves)
+    for number, move in enumerate(game.moves, 1):
+        if judged := known.get(number):
+            evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
+            # What an earlier analysis wrote of a move is not said twice.
+            said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
+            comments[number] = "\n".join([*said, *_comment(board, judged, kif)])
         board.push(move)
-    # What an earlier analysis wrote of a move is not said twice.
-    said = [
-        "\n".join(line for line in text.split("\n") if number not in known or not _OURS.match(line))
-        for number, text in enumerate(game.comments)
-    ]
-    game = replace(game, evals=tuple(evals), comments=tuple(said))
-    lines = [judged.after.line if judged else () for judged in judged_or_not]
-    return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
+    game = replace(game, evals=tuple(evals), comments=tuple(comments))
+    return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
 
 
-def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
+def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> list[str]:
     if not judged.mark:
-        return ""
+        return []
     line = judged.before.line[:_COMMENTED_MOVES]
     if kif:
         better = " ".join(line_to_kif(board, line)) or "入玉宣言"
-        return f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"
+        return [f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"]
     better = " ".join(line_to_csa(board, line)) or "%KACHI"
-    return f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"
+    return [f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"]
 
 
 def title(names: Sequence[str]) -> tuple[str, str]:

@@ -141,7 +141,7 @@ LINES = [("8c8d", "2g2f"), ("2g2f",)]
 
 def test_lines_and_comments_in_records() -> None:
     said = "+7776FU T1 '** 40 -8384FU +2726FU -3334FU T2 '** -30 +2726FU '*mistake"
-    assert " ".join(to_csa(RECORD, LINES, ["", "mistake"]).splitlines()[3:]) == said
+    assert " ".join(to_csa(replace(RECORD, comments=("", "", "mistake")), LINES).splitlines()[3:]) == said
     record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
     assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
 
@@ -151,7 +151,7 @@ def test_candidates_in_kif() -> None:
         0: [AnalysedMove(70, ("2g2f",), 9)],
         1: [AnalysedMove(40, ("8c8d", "2g2f")), AnalysedMove(-5, ("3c3d",))],
     }
-    text = to_kif(RECORD, LINES, ["", "悪手"], candidates)
+    text = to_kif(replace(RECORD, comments=("", "", "悪手")), LINES, candidates)
     assert text.splitlines()[3:] == [
         "手数----指手---------消費時間--",
         "**解析 候補1 ノード数 9 評価値 70 読み筋 ▲２六歩(27)",

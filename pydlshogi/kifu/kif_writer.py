@@ -47,14 +47,13 @@ class AnalysedMove(NamedTuple):
 def to_kif(
     game: Game,
     lines: Sequence[Sequence[str]] = (),
-    comments: Sequence[str] = (),
     candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
 ) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
-    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
-    `comments`, of text that is not to read like an evaluation; "" for none. `candidates` are those of an analysis of
-    the position after so many moves, the best first: they take the place of the evaluation and line there.
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
+    `candidates` are those of an analysis of the position after so many moves, the best first: they take the place of
+    the evaluation and line there.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
@@ -69,7 +68,7 @@ def to_kif(
     text += comment_lines(game, 0, "*")
     candidates = candidates or {}
     text += _candidates(board, candidates.get(0, ()))
-    expected, notes = lines or ((),) * len(game.moves), comments or ("",) * len(game.moves)
+    expected = lines or ((),) * len(game.moves)
     writer = _Writer(board)
     for number, (move, evaluation, time) in enumerate(zip(game.moves, game.evals, game.times, strict=True), 1):
         writer.add(move, time)
@@ -78,8 +77,6 @@ def to_kif(
         elif evaluation is not None:
             writer.evaluate(evaluation, time, expected[number - 1])
         writer.text += comment_lines(game, number, "*")
-        if notes[number - 1]:
-            writer.text.append(f"*{notes[number - 1]}")
     turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
     text += [*writer.text, *_closing(game, turn, upper if game.win == "w" else lower)]
     for variation in game.variations:
