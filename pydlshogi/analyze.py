@@ -71,7 +71,7 @@ def annotated(
     game: Game,
     judgements: Sequence[Judgement],
     kif: bool,
-    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
+    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
 ) -> str:
     """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
 

@@ -330,7 +330,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
         if rating is not None:
             text.append(f"'{side}_rate:{name}:{rating}")
-    text += comment_lines(game, 0, "'*")
+    text += comment_lines(game.comments, 0, "'*")
     turn = board.turn
     for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
         text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
@@ -339,7 +339,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
         if evaluation is not None:
             expected = line_to_csa(board, (cshogi.move_to_usi(move), *lines[number]))[1:] if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
-        text += comment_lines(game, number + 1, "'*")
+        text += comment_lines(game.comments, number + 1, "'*")
         turn ^= 1
     return "\n".join([*text, *_closing(game, turn)]) + "\n"
 
