@@ -15,7 +15,7 @@ from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import cshogi
 
@@ -71,51 +71,42 @@ def annotated(
     game: Game,
     judgements: Sequence[Judgement],
     kif: bool,
-    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
+    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
 ) -> str:
     """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
 
     `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
-    judged_or_not = [known.get(number) for number in range(1, len(game.moves) + 1)]
     board = cshogi.Board(game.start_sfen)
-    comments, evals = [], []
-    for judged, evaluation, move in zip(judged_or_not, game.evals, game.moves, strict=True):
-        comments.append(_comment(board, judged, kif) if judged else "")
-        evals.append(judged.evaluation if judged else evaluation)
+    comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
+    evals = [*game.evals]
+    lines: list[Sequence[str]] = [()] * len(game.moves)
+    for number, move in enumerate(game.moves, 1):
+        if judged := known.get(number):
+            evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
+            # What an earlier analysis wrote of a move is not said twice.
+            said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
+            comments[number] = "\n".join([*said, *_comment(board, judged, kif)])
         board.push(move)
-    # What an earlier analysis wrote of a move is not said twice.
-    said = [
-        "\n".join(line for line in text.split("\n") if number not in known or not _OURS.match(line))
-        for number, text in enumerate(game.comments)
-    ]
-    game = replace(game, evals=tuple(evals), comments=tuple(said))
-    lines = [judged.after.line if judged else () for judged in judged_or_not]
-    return to_kif(game, lines, comments, candidates) if kif else to_csa(game, lines, comments)
+    game = replace(game, evals=tuple(evals), comments=tuple(comments))
+    return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
 
 
-def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> str:
+def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> list[str]:
     if not judged.mark:
-        return ""
+        return []
     line = judged.before.line[:_COMMENTED_MOVES]
     if kif:
         better = " ".join(line_to_kif(board, line)) or "入玉宣言"
-        return f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"
+        return [f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"]
     better = " ".join(line_to_csa(board, line)) or "%KACHI"
-    return f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"
+    return [f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"]
 
 
-class Title(NamedTuple):
-    """The heading of the graph."""
-
-    text: str
-    font: str
-    """A family that has all its letters."""
-
-
-def title(names: Sequence[str]) -> Title:
-    """Who played; the colours alone where a name is missing, or no font on this machine can write both."""
+def title(names: Sequence[str]) -> tuple[str, str]:
+    """Who played, and a font that has all its letters; the colours alone where a name is missing, or no font on this
+    machine can write both."""
     from matplotlib.font_manager import fontManager, get_font
 
     letters = {ord(letter) for letter in "".join(names) if not letter.isspace()}
@@ -126,11 +117,11 @@ def title(names: Sequence[str]) -> Title:
         if "LastResort" in font.fname or not Path(font.fname).exists():
             continue
         if letters <= get_font(font.fname).get_charmap().keys():
-            return Title(" - ".join(names), font.name)
-    return Title("Black - White", _FONT)
+            return " - ".join(names), font.name
+    return "Black - White", _FONT
 
 
-def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
+def graph(judgements: Sequence[Judgement], names: Sequence[str]) -> bytes:
     """Black's win rate move by move, as a PNG."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -155,7 +146,8 @@ def graph(judgements: Sequence[Judgement], title: Title) -> bytes:
             label=f"{mark} {least:.0%} of winning lost, or more",
         )
     axes.set(xlim=(plies[0], max(plies[-1], plies[0] + 1)), ylim=(0, 100))
-    axes.set_title(title.text, family=title.font, parse_math=False)
+    heading, font = title(names)
+    axes.set_title(heading, family=font, parse_math=False)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="move", ylabel="Black wins, %")
     axes.grid(alpha=0.3)
@@ -198,12 +190,6 @@ def _game(path: Path, number: int) -> Game:
     return game
 
 
-def _player(given: Sequence[str]) -> BasePlayer:
-    options = MCTSPlayerOptions()
-    set_given(options, given)
-    return mcts(options).load()
-
-
 def _judge_all(player: BasePlayer, game: Game, options: argparse.Namespace, judgements: list[Judgement]) -> None:
     """Add what is judged to `judgements`, and show it."""
     from tqdm import tqdm
@@ -235,7 +221,9 @@ def _run(arguments: argparse.Namespace) -> int:
             raise AnalysisError(f"{output} exists (--overwrite replaces it)")
         if wanted:
             check_writable(output)
-    player = _player(arguments.option)
+    options = MCTSPlayerOptions()
+    set_given(options, arguments.option)
+    player = mcts(options).load()
     judgements: list[Judgement] = []
     status = 0
     try:
@@ -262,7 +250,7 @@ def _run(arguments: argparse.Namespace) -> int:
             }
             _write(numbers, json.dumps(judged, ensure_ascii=False, indent=1).encode())
         if with_graph:
-            _write(picture, graph(judgements, title(game.names)))
+            _write(picture, graph(judgements, game.names))
     return status
 
 

@@ -70,28 +70,20 @@ class Timeline:
     """
 
     def __init__(self, settings: FromRecords, progress: float, step: int) -> None:
-        self._steps = settings.steps
-        self._first = step
-        self._began = self._last = time.time()
-        self._end = self._last + settings.hours * 3600 * (1.0 - progress)
+        self._steps, self._seconds = settings.steps, settings.hours * 3600
+        self._progress, self._step, self._began = progress, step, time.time()
 
-    def progress(self, before: float, step: int) -> float:
-        """Progress 0..1 after `step`, where it was `before` at the last call."""
+    def progress(self, step: int) -> float:
+        """Progress 0..1 after `step`."""
         if self._steps:
             return min(1.0, step / self._steps)
-        now = time.time()
-        if now >= self._end:
-            return 1.0
-        share = (now - self._last) / (self._end - self._last)
-        self._last = now
-        return before + (1.0 - before) * share
+        return min(1.0, self._progress + (time.time() - self._began) / self._seconds)
 
     def left(self, step: int) -> timedelta:
         """How long the run will still take after `step`, which is not its first."""
-        now = time.time()
-        seconds = self._end - now
+        seconds = (1.0 - self.progress(step)) * self._seconds
         if self._steps:
-            seconds = (now - self._began) / (step - self._first) * (self._steps - step)
+            seconds = (time.time() - self._began) / (step - self._step) * (self._steps - step)
         return timedelta(seconds=round(max(0.0, seconds)))
 
 
@@ -174,12 +166,12 @@ def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state
         return dataset.batch(*shuffle.batch(number))
 
     log, timeline = Log(run, settings), Timeline(settings, run.progress, run.step)
-    run.progress = timeline.progress(run.progress, run.step)
+    run.progress = timeline.progress(run.step)
     saved = -math.inf  # the first step is: a run that is killed before the next checkpoint goes on all the same
     with closing(log), closing(batches(prepare, run.step, LOADER_THREADS)) as source, stopping_by_signal() as stopped:
         while run.progress < 1.0:
             run.learn(next(source))
-            run.progress = timeline.progress(run.progress, run.step)
+            run.progress = timeline.progress(run.step)
             now = time.monotonic()
             how_far = log.step(now, timeline.left(run.step))
             if run.step % settings.validate_every == 0:

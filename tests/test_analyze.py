@@ -141,7 +141,7 @@ LINES = [("8c8d", "2g2f"), ("2g2f",)]
 
 def test_lines_and_comments_in_records() -> None:
     said = "+7776FU T1 '** 40 -8384FU +2726FU -3334FU T2 '** -30 +2726FU '*mistake"
-    assert " ".join(to_csa(RECORD, LINES, ["", "mistake"]).splitlines()[3:]) == said
+    assert " ".join(to_csa(replace(RECORD, comments=("", "", "mistake")), LINES).splitlines()[3:]) == said
     record = replace(game("7g7f 3c3d 8h2b+"), evals=(None, None, 0))
     assert " 読み筋 △同　銀(31)\n" in to_kif(record, [(), (), ("3a2b",)])
 
@@ -151,7 +151,7 @@ def test_candidates_in_kif() -> None:
         0: [AnalysedMove(70, ("2g2f",), 9)],
         1: [AnalysedMove(40, ("8c8d", "2g2f")), AnalysedMove(-5, ("3c3d",))],
     }
-    text = to_kif(RECORD, LINES, ["", "悪手"], candidates)
+    text = to_kif(replace(RECORD, comments=("", "", "悪手")), LINES, candidates)
     assert text.splitlines()[3:] == [
         "手数----指手---------消費時間--",
         "**解析 候補1 ノード数 9 評価値 70 読み筋 ▲２六歩(27)",
@@ -317,16 +317,16 @@ def test_a_graph_without_matplotlib_is_told_and_left_out(record: Path, monkeypat
 @pytest.mark.parametrize(
     ("names", "fonts", "heading"),
     [
-        (("taro", "jiro"), ["DejaVu Sans"], analyze.Title("taro - jiro", "DejaVu Sans")),
-        (("", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
-        (("先手", "jiro"), ["DejaVu Sans"], analyze.Title("Black - White", "DejaVu Sans")),
+        (("taro", "jiro"), ["DejaVu Sans"], ("taro - jiro", "DejaVu Sans")),
+        (("", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
+        (("先手", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
         # cmr10 has no Cyrillic, and the last resort has every letter, as a box.
-        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], analyze.Title("Иван - jiro", "DejaVu Sans Mono")),
-        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], analyze.Title("Black - White", "DejaVu Sans")),
+        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], ("Иван - jiro", "DejaVu Sans Mono")),
+        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], ("Black - White", "DejaVu Sans")),
     ],
 )
 def test_the_graph_names_the_players_where_a_font_can_write_them(
-    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: analyze.Title
+    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: tuple[str, str]
 ) -> None:
     known = font_manager.fontManager
     listed = [font for name in fonts for font in known.ttflist if font.name == name]

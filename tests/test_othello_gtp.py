@@ -14,7 +14,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.protocols.gtp import Gtp, interrupts
-from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.inbox import read_ahead
 from pydlshogi.protocols.loaded_engine import LoadedEngine
 from pydlshogi.protocols.serve import main
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def answers(engine: LoadedEngine, *lines: str) -> list[str]:
     """What is said to these lines, each answer without its empty line."""
     said: list[str] = []
-    Gtp(engine).run(Inbox(lines, interrupts), said.append)
+    Gtp(engine).run(read_ahead(lines, interrupts), said.append)
     assert all(answer.endswith("\n\n") for answer in said)
     return [answer[:-2] for answer in said]
 
@@ -147,7 +147,9 @@ def test_thinking_can_be_interrupted() -> None:
     def sent() -> Iterator[str]:
         return iter(lines.get, None)
 
-    thread = threading.Thread(target=lambda: Gtp(loaded(engine)).run(Inbox(sent(), interrupts), said.put), daemon=True)
+    thread = threading.Thread(
+        target=lambda: Gtp(loaded(engine)).run(read_ahead(sent(), interrupts), said.put), daemon=True
+    )
     thread.start()
     for _ in range(2):
         engine.thinking.clear()

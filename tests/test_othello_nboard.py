@@ -16,7 +16,7 @@ from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
 from pydlshogi.player.clock import Limits
-from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.inbox import read_ahead
 from pydlshogi.protocols.nboard import NBoard, interrupts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +26,7 @@ GAME = ggf(parse_transcript("f5d6"))
 def answers(player: LowestSquare, *lines: str) -> list[str]:
     """What is said; moves took no time."""
     said: list[str] = []
-    NBoard(loaded(player), said.append).run(Inbox(lines, interrupts))
+    NBoard(loaded(player), said.append).run(read_ahead(lines, interrupts))
     return [re.sub(r"([/ ])0\.\d\d$", r"\g<1>0.00", line) for line in said]
 
 
@@ -114,7 +114,7 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
         return iter(lines.get, None)
 
     board = NBoard(loaded(engine), said.put)
-    thread = threading.Thread(target=lambda: board.run(Inbox(sent(), interrupts)), daemon=True)
+    thread = threading.Thread(target=lambda: board.run(read_ahead(sent(), interrupts)), daemon=True)
     thread.start()
     lines.put(command)
     assert engine.thinking.wait(60)

@@ -196,10 +196,10 @@ def test_each_kind_of_network_has_its_backends(tmp_path: Path) -> None:
 PLAYS = """
 import json, sys
 from pydlshogi.engines.named import engine_named
-from pydlshogi.usi.usi import serve
+from pydlshogi.usi.usi import Usi
 lines = [f"setoption name modelfile value {sys.argv[1]}", "isready", "position startpos", "go nodes 200"]
 said = []
-serve(engine_named("dobutsu"), lines, said.append)
+Usi(engine_named("dobutsu"), said.append).run(lines)
 print(json.dumps([said, [name.partition(".")[0] for name in sys.modules]]))
 """
 

@@ -95,9 +95,9 @@ def test_nothing_heavy_is_imported_before_usiok() -> None:
 import json, sys
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.usi.process import Process
-from pydlshogi.usi.usi import serve
+from pydlshogi.usi.usi import Usi
 loaded = []
-serve(mcts(), ["usi"], lambda line: loaded.extend(sys.modules) if line == "usiok" else None)
+Usi(mcts(), lambda line: loaded.extend(sys.modules) if line == "usiok" else None).run(["usi"])
 print(json.dumps(loaded))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Report
 from pydlshogi.player.clock import Clock
-from pydlshogi.usi.usi import serve
+from pydlshogi.usi.usi import Usi
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 40.0
@@ -112,9 +112,11 @@ class InProcess(Conversation):
         assert self._thoughts.acquire(timeout=PATIENCE)
 
     def _serve(self) -> None:
+        usi = Usi(self._engine, self._heard.put, keep_alive=self._keep_alive)
         try:
-            serve(self._engine, self._sent(), self._heard.put, keep_alive=self._keep_alive)
+            usi.run(self._sent())
         finally:
+            usi.close()
             self._heard.put(None)
 
     def _sent(self) -> Iterator[str]:

@@ -42,10 +42,9 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Positions of one game to be looked at: `questions[n]` is about the position after `turns[n]` moves."""
+    """Positions of one game to be looked at."""
 
     id: str
-    turns: tuple[int, ...]
     questions: tuple[Question, ...]
     visits_of_lines: bool
     """How often each move of a line was visited is to be told."""
@@ -67,14 +66,20 @@ class Action:
     """Which of its turns; none: all."""
 
 
-def parse(line: bytes) -> Query | Action:
-    """What a line asks. Raises QueryError; that the moves are legal is not looked at."""
+def json_object(text: bytes) -> dict[str, Any]:
+    """The object that a text is in JSON. Raises QueryError."""
     try:
-        message = json.loads(line)
+        found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"not JSON: {error}") from None
-    if not isinstance(message, dict):
+    if not isinstance(found, dict):
         raise QueryError("an object is wanted")
+    return found
+
+
+def parse(line: bytes) -> Query | Action:
+    """What a line asks. Raises QueryError; that the moves are legal is not looked at."""
+    message = json_object(line)
     if not isinstance(message.get("id"), str):
         raise QueryError("every query has an id, which is a text", "id")
     try:
@@ -125,7 +130,7 @@ def _query(message: Mapping[str, Any]) -> Query:
         for turn, priority in zip(turns, _priorities(message, len(turns)), strict=True)
     )
     unknown = tuple(sorted(message.keys() - FIELDS))
-    return Query(message["id"], turns, tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
+    return Query(message["id"], tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
 
 
 def _priorities(message: Mapping[str, Any], turns: int) -> Sequence[int]:

@@ -56,8 +56,8 @@ class Server:
             for field in query.unknown:
                 self._say({"id": query.id, "field": field, "warning": "there is no such field"})
             self._tasks[query.id] = {
-                turn: self._pool.ask(question, partial(self._tell, query, turn))
-                for turn, question in zip(query.turns, query.questions, strict=True)
+                question.turn: self._pool.ask(question, partial(self._tell, query, question.turn))
+                for question in query.questions
             }
 
     def _tell(self, query: Query, turn: int, answer: Answer) -> None:

@@ -21,7 +21,6 @@ from pydlshogi.kifu.game import (
     Game,
     RecordError,
     Win,
-    after,
     comment_lines,
     is_possible,
     one_line,
@@ -308,11 +307,10 @@ def line_to_csa(board: Any, moves: Iterable[str]) -> list[str]:
     return words
 
 
-def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[str] = ()) -> str:
+def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     """`game` as a CSA text ending in a newline, ratings and evaluations in comments as floodgate writes them.
 
-    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
-    `comments`, of ASCII text that is not to begin with a number; "" for none.
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
 
     Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8. Raises RecordError
     for a game with variations, which CSA has not.
@@ -332,18 +330,16 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = (), comments: Sequence[s
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
         if rating is not None:
             text.append(f"'{side}_rate:{name}:{rating}")
-    text += comment_lines(game, 0, "'*")
+    text += comment_lines(game.comments, 0, "'*")
     turn = board.turn
     for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
         text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
         if time is not None:
             text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
         if evaluation is not None:
-            expected = line_to_csa(after(board, move), lines[number]) if lines else []
+            expected = line_to_csa(board, (cshogi.move_to_usi(move), *lines[number]))[1:] if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
-        text += comment_lines(game, number + 1, "'*")
-        if comments and comments[number]:
-            text.append(f"'*{comments[number]}")
+        text += comment_lines(game.comments, number + 1, "'*")
         turn ^= 1
     return "\n".join([*text, *_closing(game, turn)]) + "\n"
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -131,9 +131,9 @@ def told(
     )  # fmt: skip
 
 
-def comment_lines(game: Game, ply: int, mark: str) -> list[str]:
+def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
     """The lines of what is said of the position after so many moves, each with the mark of a format before it."""
-    return [mark + line for text in game.comments[ply : ply + 1] if text for line in text.split("\n")]
+    return [mark + line for text in comments[ply : ply + 1] if text for line in text.split("\n")]
 
 
 def settle(conclusion: Conclusion, turn: int) -> tuple[Ending, Win | None]:
@@ -188,13 +188,6 @@ def replay(game: Game) -> Iterator[tuple[Any, int]]:
     for move in game.moves:
         yield board, move
         board.push(move)
-
-
-def after(board: Any, move: int) -> Any:
-    """Another board, on which the move has been made."""
-    board = board.copy()
-    board.push(move)
-    return board
 
 
 def one_line(text: str) -> str:

@@ -47,14 +47,13 @@ class AnalysedMove(NamedTuple):
 def to_kif(
     game: Game,
     lines: Sequence[Sequence[str]] = (),
-    comments: Sequence[str] = (),
-    candidates: Mapping[int, Sequence[AnalysedMove]] | None = None,
+    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
 ) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
-    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. So has
-    `comments`, of text that is not to read like an evaluation; "" for none. `candidates` are those of an analysis of
-    the position after so many moves, the best first: they take the place of the evaluation and line there.
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
+    `candidates` are those of an analysis of the position after so many moves, the best first: they take the place of
+    the evaluation and line there.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
@@ -66,64 +65,58 @@ def to_kif(
     text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
     text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
-    text += comment_lines(game, 0, "*")
-    candidates = candidates or {}
+    text += comment_lines(game.comments, 0, "*")
     text += _candidates(board, candidates.get(0, ()))
-    expected, notes = lines or ((),) * len(game.moves), comments or ("",) * len(game.moves)
     writer = _Writer(board)
-    for number, (move, evaluation, time) in enumerate(zip(game.moves, game.evals, game.times, strict=True), 1):
-        writer.add(move, time)
-        if known := candidates.get(number, ()):
-            writer.text += _candidates(writer.board, known, move)
-        elif evaluation is not None:
-            writer.evaluate(evaluation, time, expected[number - 1])
-        writer.text += comment_lines(game, number, "*")
-        if notes[number - 1]:
-            writer.text.append(f"*{notes[number - 1]}")
-    turn = (cshogi.Board(game.start_sfen).turn + len(game.moves)) % 2
-    text += [*writer.text, *_closing(game, turn, upper if game.win == "w" else lower)]
+    text += writer.line(game, game.comments, lines, candidates)
+    text += _closing(game, board.turn, upper if game.win == "w" else lower)
     for variation in game.variations:
-        text += ["", f"変化：{variation.after + 1}手", *writer.variation(variation)]
+        writer.go_back(variation.after)
+        text += ["", f"変化：{variation.after + 1}手", *writer.line(variation, ("", *variation.comments))]
+        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
+            text.append(f"{variation.after + len(variation.moves) + 1:4} {word}")
     return "\n".join(text) + "\n"
 
 
 class _Writer:
-    """Writes moves, the lines of the game and its variations one after the other."""
+    """Writes the line of a game, then the variations one after the other."""
 
     def __init__(self, board: Any) -> None:
-        self.board, self.text = board, list[str]()
+        self._board = board
         self._made: list[tuple[int, float]] = []
         """The moves on the board, and what the side of each has spent by then."""
 
-    def add(self, move: int, time: float | None) -> None:
+    def go_back(self, after: int) -> None:
+        """Take back all but so many moves."""
+        while len(self._made) > after:
+            self._board.pop()
+            self._made.pop()
+
+    def line(
+        self,
+        line: Game | Variation,
+        comments: Sequence[str],
+        expected: Sequence[Sequence[str]] = (),
+        candidates: Mapping[int, Sequence[AnalysedMove]] = {},
+    ) -> Iterator[str]:
+        """`comments` and `candidates` are on the positions after so many of its moves."""
+        for number, (move, evaluation, time) in enumerate(zip(line.moves, line.evals, line.times, strict=True), 1):
+            yield self._make(move, time)
+            if known := candidates.get(number, ()):
+                yield from _candidates(self._board, known, move)
+            elif evaluation is not None:
+                words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+                following = line_to_kif(self._board, expected[number - 1], move) if expected else []
+                yield " ".join([*words, "読み筋", *following] if following else words)
+            yield from comment_lines(comments, number, "*")
+
+    def _make(self, move: int, time: float | None) -> str:
         previous = self._made[-1][0] if self._made else None
         spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
         self._made.append((move, spent))
+        self._board.push(move)
         clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
-        self.text.append(f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}")
-        self.board.push(move)
-
-    def evaluate(self, evaluation: int, time: float | None, expected: Sequence[str] = ()) -> None:
-        """What the mover thought of the last move, and what it expected to follow."""
-        words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
-        line = line_to_kif(self.board, expected, self._made[-1][0])
-        self.text.append(" ".join([*words, "読み筋", *line] if line else words))
-
-    def variation(self, variation: Variation) -> list[str]:
-        self.text = []
-        while len(self._made) > variation.after:
-            self.board.pop()
-            self._made.pop()
-        for move, evaluation, time, comment in zip(
-            variation.moves, variation.evals, variation.times, variation.comments, strict=True
-        ):
-            self.add(move, time)
-            if evaluation is not None:
-                self.evaluate(evaluation, time)
-            self.text += [f"*{line}" for line in comment.split("\n") if line]
-        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
-            self.text.append(f"{len(self._made) + 1:4} {word}")
-        return self.text
+        return f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}"
 
 
 def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:

@@ -7,7 +7,7 @@ Evaluations are Black's, in centipawns, `-` for none. Of the rules of a game onl
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import cshogi
@@ -29,7 +29,8 @@ class UsiLine(NamedTuple):
 
 def holds_usi(text: str) -> bool:
     """Whether the first line that says something is a game."""
-    return bool(_LINE.match(next(_lines(text), "")))
+    lines = (line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#"))
+    return bool(_LINE.match(next(lines, "")))
 
 
 def usi_lines(text: str) -> list[UsiLine]:
@@ -82,7 +83,3 @@ def to_usi(game: Game) -> str:
     if game.variations:
         raise RecordError("a line of USI cannot hold variations")
     return written(game.start_sfen, game.usi, game.evals)
-
-
-def _lines(text: str) -> Iterator[str]:
-    return (line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#"))

@@ -51,7 +51,7 @@ class Gtp:
             "genmove": self._genmove,
             "hint": self._hint,
             "komi": self._komi,
-            "known_command": self._known_command,
+            "known_command": lambda words: "true" if words[0] in self._commands else "false",
             "level": self._level,
             "list_commands": lambda _: "\n".join(sorted(self._commands)),
             "list_games": lambda _: "Othello",
@@ -127,9 +127,6 @@ class Gtp:
     def _komi(self, words: list[str]) -> str:
         float(words[0])
         return ""
-
-    def _known_command(self, words: list[str]) -> str:
-        return "true" if words[0] in self._commands else "false"
 
     def _end(self, _: list[str]) -> str:
         self._quit = True

@@ -13,24 +13,20 @@ class Line(NamedTuple):
     interrupted: threading.Event
 
 
-class Inbox:
-    """Iterates over the lines that came in."""
+def read_ahead(lines: Iterable[str], interrupts: Callable[[str], bool]) -> Iterator[Line]:
+    """The lines; `interrupts` says of one whether it ends the thinking that the lines before it asked for."""
+    queue: SimpleQueue[Line | None] = SimpleQueue()
 
-    def __init__(self, lines: Iterable[str], interrupts: Callable[[str], bool]) -> None:
-        """`interrupts` says of a line whether it ends the thinking that the lines before it asked for."""
-        self._queue: SimpleQueue[Line | None] = SimpleQueue()
-        threading.Thread(target=self._read, args=(lines, interrupts), name="inbox", daemon=True).start()
-
-    def __iter__(self) -> Iterator[Line]:
-        return iter(self._queue.get, None)
-
-    def _read(self, lines: Iterable[str], interrupts: Callable[[str], bool]) -> None:
+    def read() -> None:
         interrupted = threading.Event()
         try:
             for text in lines:
                 if interrupts(text):
                     interrupted.set()
                     interrupted = threading.Event()
-                self._queue.put(Line(text, interrupted))
+                queue.put(Line(text, interrupted))
         finally:
-            self._queue.put(None)
+            queue.put(None)
+
+    threading.Thread(target=read, name="inbox", daemon=True).start()
+    return iter(queue.get, None)

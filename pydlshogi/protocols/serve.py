@@ -15,7 +15,7 @@ from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols import gtp, nboard
 from pydlshogi.protocols.gtp import Gtp
-from pydlshogi.protocols.inbox import Inbox
+from pydlshogi.protocols.inbox import read_ahead
 from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of
 from pydlshogi.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status, parser_for
@@ -29,9 +29,9 @@ def speak(engine: LoadedEngine) -> None:
     if first.split()[:1] == ["nboard"]:
         # A board that is gone asks for nothing more; in GTP the lines may be a file's, each to be answered.
         lines = chain(lines, ["quit"])
-        NBoard(engine, lambda line: _say(f"{line}\n")).run(Inbox(lines, nboard.interrupts))
+        NBoard(engine, lambda line: _say(f"{line}\n")).run(read_ahead(lines, nboard.interrupts))
     else:
-        Gtp(engine).run(Inbox(lines, gtp.interrupts), _say)
+        Gtp(engine).run(read_ahead(lines, gtp.interrupts), _say)
 
 
 def _end_when_nobody_listens(descriptor: int) -> None:

@@ -12,7 +12,7 @@ import math
 import sys
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,9 @@ class SettingError(ValueError):
     """A value that a setting does not take; the message is one line that names the option."""
 
 
-@dataclass(frozen=True)
-class _Declared:
-    meaning: str
-    choices: tuple[str, ...]
-    low: float
-    high: float
-
-
 def setting(default: Any, meaning: str, *choices: str, low: float = -math.inf, high: float = math.inf) -> Any:
     """A field that is an option of the command line too; numbers must be finite, and lie between `low` and `high`."""
-    return field(default=default, metadata={"declared": _Declared(meaning, choices, low, high)})
+    return field(default=default, metadata={"meaning": meaning, "choices": choices, "low": low, "high": high})
 
 
 def option_of(name: str) -> str:
@@ -47,35 +39,34 @@ def add_options(parser: ArgumentParser, settings: type[Any], usual: Mapping[str,
     `usual`: defaults by name, to be shown in place of the fields' own.
     """
     for each in fields(settings):
-        declared, default = _declared(each), (usual or {}).get(each.name, each.default)
-        name = option_of(each.name)
-        kind = type(each.default)
+        meaning, choices = each.metadata["meaning"], each.metadata["choices"]
+        default = (usual or {}).get(each.name, each.default)
+        name, kind = option_of(each.name), type(each.default)
         if kind is bool:
-            meaning = f"{declared.meaning} ({default})"
+            meaning = f"{meaning} ({default})"
             parser.add_argument(name, action=BooleanOptionalAction, default=SUPPRESS, dest=each.name, help=meaning)
         else:
             parser.add_argument(
                 name,
                 type=kind,
-                choices=declared.choices or None,
+                choices=choices or None,
                 default=SUPPRESS,
                 dest=each.name,
-                metavar=None if declared.choices else kind.__name__,
-                help=declared.meaning + (f" ({default})" if default else ""),
+                metavar=None if choices else kind.__name__,
+                help=meaning + (f" ({default})" if default else ""),
             )
 
 
 def check(settings: Any) -> None:
     """Raises SettingError for a value out of its bounds, or for one that is none of the choices."""
     for each in fields(settings):
-        declared, value = _declared(each), getattr(settings, each.name)
-        if declared.choices and value not in declared.choices:
-            raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(declared.choices)}")
-        if isinstance(value, int | float) and not (
-            declared.low <= value <= declared.high and abs(value) <= sys.float_info.max
-        ):
-            bounds = [f"at least {declared.low:g}"] if declared.low > -math.inf else []
-            bounds += [f"at most {declared.high:g}"] if declared.high < math.inf else []
+        choices, low, high = (each.metadata[name] for name in ("choices", "low", "high"))
+        value = getattr(settings, each.name)
+        if choices and value not in choices:
+            raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(choices)}")
+        if isinstance(value, int | float) and not (low <= value <= high and abs(value) <= sys.float_info.max):
+            bounds = [f"at least {low:g}"] if low > -math.inf else []
+            bounds += [f"at most {high:g}"] if high < math.inf else []
             raise SettingError(f"{option_of(each.name)} must be {' and '.join(bounds) or 'a number'}")
 
 
@@ -99,8 +90,3 @@ def settle(path: Path, about: Mapping[str, Any]) -> None:
         raise SettingError(f"{path} does not say what its folder holds") from error
     if changed:
         raise SettingError(f"{folder} was made with other settings ({', '.join(changed)}): choose another --out")
-
-
-def _declared(each: Field[Any]) -> _Declared:
-    declared: _Declared = each.metadata["declared"]
-    return declared

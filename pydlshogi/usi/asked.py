@@ -1,6 +1,6 @@
 """What needs the player: a `go`, and the questions that only the player can answer."""
 
-from typing import Protocol
+from typing import TypeAlias
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, any_move
@@ -9,22 +9,6 @@ from pydlshogi.usi.board import Board
 from pydlshogi.usi.clocks import Clocks
 from pydlshogi.usi.output import Output, Voice
 from pydlshogi.usi.questions import OF_PLAYER
-
-
-class Asked(Protocol):
-    """Something that needs the player."""
-
-    clock: Clock
-
-    def begin(self, player: BasePlayer) -> None:
-        """Answer. Raises what the player raises, where that does not spoil the answer."""
-
-    def give_up(self) -> None:
-        """Do what can be done without a player."""
-
-    @property
-    def wanted_now(self) -> bool:
-        """Whether it is not to wait any longer for a player that is being loaded."""
 
 
 class Go:
@@ -40,6 +24,7 @@ class Go:
 
     @property
     def wanted_now(self) -> bool:
+        """It is not to wait any longer for a player that is being loaded."""
         return self.clock.stopped
 
     def begin(self, player: BasePlayer) -> None:
@@ -57,6 +42,7 @@ class Go:
             player.answered(position, self.clock)
 
     def give_up(self) -> None:
+        """Do what can be done without a player."""
         self._answer(self._any_move())
 
     def _think(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
@@ -96,6 +82,7 @@ class PlayerQuestion:
         self._output = output
 
     def begin(self, player: BasePlayer) -> None:
+        """Answer. Raises what the player raises."""
         try:
             position = self._board.position(self._game)
             for line in OF_PLAYER[self._command](player, position, self._text, self.clock):
@@ -105,3 +92,6 @@ class PlayerQuestion:
 
     def give_up(self) -> None:
         self._clocks.answered(self.clock)
+
+
+Asked: TypeAlias = Go | PlayerQuestion

@@ -101,7 +101,10 @@ class Usi:
     # The reading thread
 
     def run(self, lines: Iterable[str]) -> None:
-        """Obey `lines` until `quit` or their end, and let what is due be said. Call `close` afterwards."""
+        """Obey `lines` until `quit` or their end, and let what is due be said. Call `close` afterwards.
+
+        `lines` may wait for what was said before it gives the next one.
+        """
         self._worker.start()
         quitting = False
         for line in lines:
@@ -296,20 +299,6 @@ class Usi:
             if asked.wanted_now or (in_vain and asked.clock.wait_until_released(0)):
                 self._aside.remove(asked)
                 asked.give_up()
-
-
-def serve(
-    engine: Engine, lines: Iterable[str], write: Callable[[str], None], *, keep_alive: float = KEEP_ALIVE
-) -> None:
-    """Talk USI: obey `lines`, say answers by `write`, until `quit` or the end of the lines.
-
-    `lines` may wait for what was said before it gives the next one.
-    """
-    usi = Usi(engine, write, keep_alive=keep_alive)
-    try:
-        usi.run(lines)
-    finally:
-        usi.close()
 
 
 def run(engine: Engine) -> None:

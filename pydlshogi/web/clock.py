@@ -1,13 +1,42 @@
-"""The clock that hangs by the board. It knows no engine."""
+"""Time at the board: the clock that hangs by it, and the pace of two engines. It knows no engine."""
 
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from pydlshogi.player.clock import Limits
-from pydlshogi.web.alarm import Alarm
 from pydlshogi.web.played import Node, TableGame
+
+PACES: Final = (3.0, 1.0, 0.0)
+"""Seconds that a move is shown at least: slow, normal, fast."""
+
+
+class Alarm:
+    """Rings once, in a thread of its own, unless something else happens before."""
+
+    def __init__(self, lock: threading.RLock) -> None:
+        self._lock = lock
+        self._timer: threading.Timer | None = None
+
+    def set(self, seconds: float, ring: Callable[[], None]) -> None:
+        """`ring` is called with the lock held in so many seconds, unless the alarm is put off or set anew before."""
+
+        def rung() -> None:
+            with self._lock:
+                if self._timer is timer:
+                    ring()
+
+        self.put_off()
+        timer = self._timer = threading.Timer(max(0.0, seconds), rung)
+        timer.daemon = True
+        timer.start()
+
+    def put_off(self) -> None:
+        """It does not ring."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class TurnClock:
@@ -88,3 +117,31 @@ class TurnClock:
 def running_side(game: TableGame) -> int | None:
     """Whose turn the clock measures; None where there is none, or the game has ended."""
     return None if game.clock is None or game.tip.ending else game.turn_at_tip
+
+
+class Pace:
+    """How quickly a game of two engines goes on: people want to follow it."""
+
+    def __init__(self, lock: threading.RLock) -> None:
+        self.seconds = PACES[1]
+        self.paused = False
+        self._since = 0.0
+        """When the last move was made, on the monotonic clock."""
+        self._alarm = Alarm(lock)
+        """For when the next move may be shown."""
+
+    def moved(self) -> None:
+        """Another move is shown from now on."""
+        self._since = time.monotonic()
+
+    def hold(self, play: Callable[[], None]) -> None:
+        """`play` is called with the lock held once the last move has been shown long enough, unless it is dropped."""
+        self._alarm.set(self._since + self.seconds - time.monotonic(), play)
+
+    def drop(self) -> None:
+        """What is held is not played."""
+        self._alarm.put_off()
+
+    def state(self) -> dict[str, Any]:
+        """What a page shows of it."""
+        return {"seconds": self.seconds, "paused": self.paused}

@@ -10,13 +10,11 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
-from pydlshogi.games.othello.wthor import Games, games_of, parse_wthor
+from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
 from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
 
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
-_WTHOR_HEADER: Final = 16
-_WTHOR_GAME: Final = 68
 
 
 def _opened(data: bytes, text: str) -> Opened | None:
@@ -34,7 +32,7 @@ def _opened(data: bytes, text: str) -> Opened | None:
 
 def _is_wthor(data: bytes) -> bool:
     games = int.from_bytes(data[4:8], "little")
-    return len(data) == _WTHOR_HEADER + games * _WTHOR_GAME and len(data) > _WTHOR_HEADER
+    return games > 0 and len(data) == HEADER.itemsize + games * GAME.itemsize
 
 
 def _of_archive(row: Games, year: int) -> RecordedGame:

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from pydlshogi.analysis import MARKS, Assessment, Judgement, accounts, as_json, assessment, mates, repetition
 from pydlshogi.analysis_server.pool import Answer, Question, Task
-from pydlshogi.analysis_server.queries import result
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.kifu.kif_writer import AnalysedMove
 from pydlshogi.web.kept import answer_of, kept_answer
@@ -140,9 +139,8 @@ class Review:
             if node.verdict:
                 return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
             return None if node.evaluation is None else win_rate_of(node.evaluation)
-        answer = self.heard[node]
-        win_rate: float = result(answer)["rootInfo"]["winrate"]
-        return 1 - win_rate if answer.turn else win_rate
+        win_rate = _assessed(self.heard[node]).win_rate
+        return 1 - win_rate if self.heard[node].turn else win_rate
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
         """Of the moves before and after which the analysis has an assessment."""

@@ -1,7 +1,5 @@
 """Records of shogi on the board; saved as KIF."""
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -9,8 +7,9 @@ from typing import Final
 from pydlshogi.analysis import Judgement
 from pydlshogi.analyze import annotated
 from pydlshogi.game import GameEnd
+from pydlshogi.kifu import kif
 from pydlshogi.kifu.formats import SUFFIXES
-from pydlshogi.kifu.game import Ending, Game, RecordError, Variation, Win, check_set
+from pydlshogi.kifu.game import Ending, Game, RecordError, Variation, Win
 from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes
 from pydlshogi.read_kifu import KifuError, parse
 from pydlshogi.web.played import Node, RecordedGame, RecordedLine, TableGame, variations_of
@@ -56,23 +55,12 @@ def _recorded(game: Game) -> RecordedGame:
 def _saved(
     played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]
 ) -> File | None:
-    if not has_kif(played.start_sfen):
-        return None
     text = annotated(_game(played), judged, kif=True, candidates=candidates)
-    return File("kif", kif_bytes(text), whole=True)
-
-
-def has_kif(start: str) -> bool:
-    """Whether a KIF that begins with this sfen can be read: not that of a problem with pieces a game cannot have."""
-    rows, turn, hands, _ = start.split()
-    pieces = Counter(filter(str.isalpha, rows))
-    for count, letter in re.findall(r"(\d*)([a-zA-Z])", hands):
-        pieces[letter] += int(count or 1)
     try:
-        check_set(pieces, "bw".index(turn))
-    except RecordError:
-        return False
-    return True
+        kif.parse(text)
+    except RecordError:  # a problem with pieces that a game cannot have
+        return None
+    return File("kif", kif_bytes(text), whole=True)
 
 
 def _game(played: TableGame) -> Game:

@@ -16,8 +16,7 @@ from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
-from pydlshogi.web.clock import TurnClock
-from pydlshogi.web.pace import PACES, Pace
+from pydlshogi.web.clock import PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
