@@ -24,6 +24,8 @@ from pydlshogi.player.base_player import Engine
 from pydlshogi.read_kifu import KifuError, read
 from pydlshogi.support.files import write_whole
 
+_LONGEST_SUMMARY: Final = 4096
+"""Lines."""
 _BROKEN_OFF: Final = "broken off"
 """The result of a game whose end is not known."""
 
@@ -152,6 +154,8 @@ class Client:
             until, lines = time.monotonic() + self._patience.answer, list[str]()
             while (line := connection.line(until)) != "END Game_Summary":
                 lines.append(line)
+                if len(lines) > _LONGEST_SUMMARY:
+                    raise Disconnected("the server proposes without end")
             game_id = next((line.partition(":")[2] for line in lines if line.startswith("Game_ID:")), "")
             try:
                 terms = parse_terms(lines)

@@ -14,6 +14,7 @@ from typing import Final
 
 from pydlshogi.csa.thinker import Thought
 
+_LONGEST_LINE: Final = 1 << 16
 _CONNECT_SECONDS: Final = 30.0
 # A server that is gone without a word is noticed after about two minutes. Each system has some of the names.
 _PROBES: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 6}
@@ -91,10 +92,12 @@ class Connection:
         why = "the server has closed the connection"
         try:
             with self._socket.makefile("rb") as stream:
-                while (raw := stream.readline()).endswith(b"\n"):
+                while (raw := stream.readline(_LONGEST_LINE)).endswith(b"\n"):
                     line = raw.decode("utf-8", "replace").strip()
                     log.info("< %s", line)
                     self.inbox.put(line)
+            if len(raw) == _LONGEST_LINE:
+                why = "the server sends a line without end"
         except (OSError, ValueError) as error:
             why = str(error)
         self.inbox.put(Disconnected(why))
