@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -35,7 +36,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web import review
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, BoardServer
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer
 from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
@@ -171,8 +172,8 @@ def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Ta
         waits.append(seconds)
         return timer(0, ring)
 
-    monkeypatch.setattr("pydlshogi.web.clock.time", hands)
-    monkeypatch.setattr("pydlshogi.web.clock.threading.Timer", timer_at_once)
+    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
+    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", timer_at_once)
     assert board.do("pace", seconds=2) == "there is no such pace"
     assert board.do("pace", seconds=3) == ""
     hands.seconds = 100
@@ -1200,6 +1201,37 @@ def test_a_header_that_is_there_twice_is_refused(board: Board, name: str) -> Non
     lines = [f"{each}: {value}" for each, value in (*own.items(), (name, twice[name.title()]))]
     assert sent(board, "/do", *lines, body=command).startswith(b"HTTP/1.1 400 ")
     assert board.state()["moves"] == []
+
+
+def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.web.server.HEAD_TIME", 10 * WAIT)  # that alone does not end them
+    threads = threading.active_count()
+    strangers = [socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) for _ in range(140 + MOST_STRANGERS)]
+    try:
+        for each in strangers:
+            each.sendall(b"POST /do HTTP/1.1\r\nHost: ")
+        board.play("7g7f")
+        for each in strangers[:140]:
+            with suppress(ConnectionError):
+                assert each.recv(1) == b""  # the oldest have been ended
+        while threading.active_count() > threads + MOST_STRANGERS + 1:  # their threads end a moment later
+            time.sleep(0.01)
+    finally:
+        for each in strangers:
+            each.close()
+
+
+def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.web.server.HEAD_TIME", 0.3)
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        connection.settimeout(0.05)
+        with suppress(ConnectionError):
+            while True:
+                connection.sendall(b"x")
+                with suppress(TimeoutError):
+                    assert connection.recv(1) == b""
+                    break
 
 
 def test_only_the_page_is_served_and_news_want_the_token(board: Board) -> None:

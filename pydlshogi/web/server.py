@@ -5,13 +5,16 @@ address, which ends DNS rebinding, so must `Origin` where there is one, and who 
 the token. That travels in the fragment of the address that is opened, which no browser puts into a log or hands on.
 """
 
+import io
 import json
 import logging
 import secrets
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -31,6 +34,13 @@ NOBODY_LOOKS: Final = 60.0
 LARGEST_COMMAND: Final = 10_000
 LARGEST_RECORD: Final = 1_000_000
 """Bytes."""
+MOST_PAGES: Final = 200
+MOST_STRANGERS: Final = 128
+"""Connections that have not shown the token yet. One more ends the oldest of them."""
+HEAD_TIME: Final = 10.0
+"""Seconds in which the head of a request has come, counted from the one before it; else the connection ends."""
+BODY_TIME: Final = 30.0
+"""Seconds in which what follows the head of a request with the token has come."""
 
 _PAGE: Final = Path(__file__).parent / "page"
 _TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".LICENSE": "text/plain"}
@@ -44,6 +54,10 @@ _HEADERS: Final = {
 }
 
 log = logging.getLogger(__name__)
+
+
+class NoLongerThere(Exception):
+    """The server ends."""
 
 
 class Page:
@@ -74,12 +88,12 @@ class Page:
             self._closed = True
             self._changed.notify()
 
-    def take(self, timeout: float) -> dict[str, Message] | None:
-        """What has not been sent, perhaps nothing after `timeout` seconds; None: the server ends."""
+    def take(self, timeout: float) -> dict[str, Message]:
+        """What has not been sent, perhaps nothing after `timeout` seconds. Raises NoLongerThere."""
         with self._changed:
             self._changed.wait_for(lambda: self._unsent or self._closed, timeout)
             if self._closed:
-                return None
+                raise NoLongerThere
             unsent, self._unsent, self._moved = self._unsent, {}, False
             return unsent
 
@@ -104,13 +118,15 @@ class Pages:
             page.put(kind, message)
 
     @contextmanager
-    def one_more(self) -> Iterator[Page]:
-        """A page that looks until the block is left."""
+    def one_more(self) -> Iterator[Page | None]:
+        """A page that looks until the block is left; None where too many look."""
         page = Page()
         with self._lock:
-            self._pages.add(page)
+            admitted = len(self._pages) < MOST_PAGES
+            if admitted:
+                self._pages.add(page)
         try:
-            yield page
+            yield page if admitted else None
         finally:
             with self._lock:
                 self._pages.discard(page)
@@ -131,6 +147,7 @@ class BoardServer(ThreadingHTTPServer):
     """The server of one table."""
 
     daemon_threads = True
+    request_queue_size = MOST_STRANGERS
     # On Windows that would let two servers have the same port.
     allow_reuse_address = sys.platform != "win32"
 
@@ -145,6 +162,9 @@ class BoardServer(ThreadingHTTPServer):
         on. `network`: the address of this machine where others are answered too. Raises OSError."""
         self.token = token or secrets.token_urlsafe(16)
         self.pages = Pages()
+        self._strangers: dict[Any, None] = {}
+        """The oldest first."""
+        self._lock = threading.Lock()
         try:
             super().__init__(("0.0.0.0" if network else "127.0.0.1", port), _Handler)
         except OSError as error:
@@ -159,6 +179,25 @@ class BoardServer(ThreadingHTTPServer):
     def address(self) -> str:
         """What a browser opens."""
         return f"http://127.0.0.1:{self.server_port}/#{self.token}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._strangers[request] = None
+            oldest = next(iter(self._strangers)) if len(self._strangers) > MOST_STRANGERS else None
+        if oldest is not None:
+            self.acquaint(oldest)
+            with suppress(OSError):  # it has ended meanwhile
+                oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def acquaint(self, request: Any) -> None:
+        """A connection has shown the token, or ends."""
+        with self._lock:
+            self._strangers.pop(request, None)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.acquaint(request)
+        super().shutdown_request(request)
 
     def server_close(self) -> None:
         self.pages.close()
@@ -176,10 +215,43 @@ class _Rejected(Exception):
         self.status = status
 
 
+class _Reader(io.RawIOBase):
+    """What comes over a connection until a moment, however slowly."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._until = 0.0
+        """On the monotonic clock, in seconds."""
+
+    def allow(self, seconds: float) -> None:
+        """So long from now on."""
+        self._until = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raises TimeoutError."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: BoardServer
     protocol_version = "HTTP/1.1"
-    timeout = 30  # seconds without a byte, read or written
+    timeout = 30  # of what is written
+
+    def setup(self) -> None:
+        super().setup()
+        self._reader = _Reader(self.connection)
+        self.rfile = io.BufferedReader(self._reader)
+
+    def handle_one_request(self) -> None:
+        self._reader.allow(HEAD_TIME)
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         self._answer(self._get)
@@ -214,6 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_token(self, given: str) -> None:
         if not secrets.compare_digest(given.encode("utf-8", "replace"), self.server.token.encode()):
             raise _Rejected(HTTPStatus.FORBIDDEN, "the token is missing or wrong: open the address that was printed")
+        self.server.acquaint(self.request)
+        self._reader.allow(BODY_TIME)
 
     def _get(self) -> None:
         place, _, query = self.path.partition("?")
@@ -233,16 +307,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_news(self) -> None:
         with self.server.pages.one_more() as page:
+            if page is None:
+                raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
             self.server.table.greet(page.put)
             if self.server.network_address:
                 page.put("phone", {"address": self.server.network_address, "code": code(self.server.network_address)})
             self.close_connection = True
             self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
             try:
-                while (news := page.take(ALIVE_EVERY)) is not None:
+                while True:
+                    news = page.take(ALIVE_EVERY)
                     events = (f"event: {kind}\ndata: {json.dumps(message)}\n\n" for kind, message in news.items())
                     self.wfile.write("".join(events).encode() or b":\n\n")
                     page.rest(NEWS_GAP)
+            except NoLongerThere:
                 return
             except OSError:
                 log.debug("a page has left")
@@ -287,6 +365,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _send_head(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
+        self.connection.settimeout(self.timeout)
         self.send_response(status)
         for name, value in {**_HEADERS, **headers}.items():
             self.send_header(name, value)
