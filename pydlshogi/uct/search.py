@@ -61,10 +61,6 @@ class Leaves:
         self._first_priors: Int32Array = np.zeros(0, np.int32)
         """int32 [requests]: where the priors of each position begin."""
 
-    def __len__(self) -> int:
-        """Number of positions asked about."""
-        return self._requests
-
 
 class Search:
     """Trees of one game in one table, each with a root, and the playouts under way. Mostly there is one tree.
@@ -150,10 +146,6 @@ class Search:
     def mix_priors(self, noise: Float32Array, share: float, tree: int = 0) -> None:
         """Replace a `share` of the priors of an expanded root by `noise`, one number for each of its edges."""
         _mix_priors(self.table.tree, self.root_node(tree), noise, share)
-
-    def set_rules(self, settings: Records) -> None:
-        """Let the rules be those of `settings` from the next batch on. The caller clears what they change."""
-        self.boards.set_rules(settings)
 
     # Playouts
 
