@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled, rule_for, rule_of_game
+from pydlshogi.support.compiled import compiled, rule, rule_for, rule_of_game
 
 
 class Symmetry(NamedTuple):
@@ -93,6 +93,11 @@ def _number_each(state: Record, moves: Uint16Array, count: int, out: Int32Array)
 def own_numbers(name: str) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
     """`label_moves` of the encoding `name` where the moves of the game are the numbers from 0 on."""
     return rule_for(name, _number_each)
+
+
+@rule
+def pack_nothing(state: Record, words: Uint32Array) -> None:
+    """`pack` where nobody looks at the position."""
 
 
 @compiled

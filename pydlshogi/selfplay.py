@@ -26,7 +26,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
-from pydlshogi.support.arrays_file import ArraysError
+from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of
 from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
@@ -58,7 +58,7 @@ def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: W
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = PlaySets(game.name, network, settings)
         for (_, number), (played, _) in pool.map(task, seeds, set_deadline(settings, network)):
-            played.write(files[number])
+            write_arrays(files[number], played)
             bar.update()
     # With fewer --sets than before, the others are there all the same.
     there = numbered(out).values()

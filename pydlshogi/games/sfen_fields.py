@@ -3,22 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Container
-from typing import Final, NamedTuple
+from typing import Final
 
 _MOST_PLIES: Final = 10_000
 
 
-class SfenFields(NamedTuple):
-    """Board, side to move (b or w), hands and number of the next move; board and hands are not checked yet."""
+def sfen_fields(sfen: str) -> tuple[str, str, str, int]:
+    """The fields of an sfen, whose last may be missing: board, side to move (b or w), hands, number of the next move.
 
-    rows: str
-    side: str
-    hands: str
-    ply: int
-
-
-def sfen_fields(sfen: str) -> SfenFields:
-    """The fields of an sfen, whose last may be missing. ValueError with a reason."""
+    Board and hands are not checked yet. ValueError with a reason.
+    """
     if not sfen.isascii():
         raise ValueError("an sfen is plain ASCII")
     fields = sfen.split()
@@ -31,7 +25,7 @@ def sfen_fields(sfen: str) -> SfenFields:
         raise ValueError(f"the side to move is b or w, not {side}")
     if not number.isdecimal() or int(number) > _MOST_PLIES:
         raise ValueError(f"{number} is not a move number")
-    return SfenFields(rows, side, hands, int(number))
+    return rows, side, hands, int(number)
 
 
 def pieces_on(rows: str, files: int, ranks: int, known: Container[str]) -> dict[tuple[int, int], str]:

@@ -20,6 +20,7 @@ from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.learning.tasks import PlayComparisons, PlaySets, set_deadline
 from pydlshogi.network.loading import encoding_of
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.batches import batches
@@ -128,7 +129,7 @@ class Learner:
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
         for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, task.network)):
-            played.write(folder.games(number, index))
+            write_arrays(folder.games(number, index), played)
             shares.append(share)
             games += len(played.lengths)
         return folder.played(number), sum(shares) / max(1, len(missing)), games

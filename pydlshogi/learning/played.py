@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint16Array, Uint32Array
-from pydlshogi.support.arrays_file import read_arrays, write_arrays
+from pydlshogi.support.arrays_file import read_arrays
 from pydlshogi.training.examples import Examples
 
 
@@ -56,13 +56,9 @@ class PlayedGames:
         values = ((1 - share) * self.results + share * self.searched).astype(np.float32)
         return Examples(self.packed, self.firsts, self.labels, self.weights, values, np.ones_like(values))
 
-    def write(self, path: Path) -> None:
-        """Write a file that holds all of it, or nothing. Raises OSError."""
-        write_arrays(path, self)
-
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What `write` wrote. Raises ArraysError, OSError."""
+        """What `write_arrays` wrote. Raises ArraysError, OSError."""
         return read_arrays(path, cls, "games")
 
 

@@ -122,10 +122,6 @@ class RunFolder:
             positions -= sum(map(len, sets))
             if positions <= 0:
                 break
-        self._forget_games(number)
+        # Games of earlier cycles are not needed in memory any more.
+        self._read = {path: read for path, read in self._read.items() if int(path.stem.split("-")[0]) >= number}
         return chosen
-
-    def _forget_games(self, before: int) -> None:
-        """Games of earlier cycles are not needed in memory any more."""
-        for path in [path for path in self._read if int(path.stem.split("-")[0]) < before]:
-            del self._read[path]

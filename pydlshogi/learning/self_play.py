@@ -72,7 +72,7 @@ class SelfPlayers:
                 fresh[tree] = False
                 if boards[tree].full:
                     boards[tree].priors = Root(search, tree).priors()
-                    self._explore(tree, rng)
+                    self._explore(tree, len(boards[tree].priors), rng)
             done = expanded & ((visits >= targets) | proven)
             for tree in np.flatnonzero(alive & done).tolist():
                 if not self._move(tree, boards[tree], rng):
@@ -101,9 +101,8 @@ class SelfPlayers:
         board.full = bool(rng.random() < settings.full_share)
         return Root(self._search, tree).visits + (settings.playouts if board.full else settings.cheap_playouts)
 
-    def _explore(self, tree: int, rng: np.random.Generator) -> None:
-        """Let a full search look further than its priors, by noise [AlphaZero 2018]."""
-        edges = Root(self._search, tree).choices
+    def _explore(self, tree: int, edges: int, rng: np.random.Generator) -> None:
+        """Let a full search look further than the priors of its `edges`, by noise [AlphaZero 2018]."""
         noise = rng.gamma(self._settings.noise_total / edges, size=edges)
         self._search.mix_priors((noise / max(noise.sum(), 1e-9)).astype(np.float32), self._settings.noise, tree)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
-from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, KINDS, Architecture, Heads
+from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, KINDS
 from pydlshogi.network.weights import Array, Weights, architecture_of
 
 INPUT: Final = "planes"
@@ -89,8 +89,21 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     heads, _, whole = KINDS[architecture.kind]
     graph = _Graph(weights, np.float16 if half else np.float32, whole=whole)
     planes = graph.node("Cast", [INPUT], "planes/half", to=TensorProto.FLOAT16) if half else INPUT
-    features = _features(graph, planes, architecture)
-    for result, name in ((_policy_head(graph, features, heads), POLICY), (_value_head(graph, features, heads), VALUE)):
+    features = graph.node("Flatten", [planes], "planes/flat") if whole else planes
+    for name in architecture.convolutions:
+        features = graph.relu(graph.convolution(features, name))
+    for name in architecture.blocks:
+        features = graph.residual_block(features, name)
+
+    policy = graph.node("Flatten", [graph.convolution(features, heads.policy)], "policy/flat")
+    # This bias belongs to the label, not to the plane, so it cannot be that of the convolution.
+    bias = graph.constant(f"{heads.policy_bias}/b", weights[f"{heads.policy_bias}/b"].reshape(1, -1))
+    policy = graph.node("Add", [policy, bias], "policy/logits")
+    convolution, hidden, output = heads.value
+    value = graph.relu(graph.convolution(features, convolution, heads.value_bn))
+    value = graph.relu(graph.linear(graph.node("Flatten", [value], "value/flat"), hidden))
+    value = graph.linear(value, output)
+    for result, name in ((policy, POLICY), (value, VALUE)):
         graph.node("Cast", [result], name, to=TensorProto.FLOAT)
 
     board = [architecture.planes, architecture.height, architecture.width]
@@ -116,27 +129,3 @@ def output_nodes(weights: Weights) -> list[str]:
 
 def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, dtype, ["N", *shape])
-
-
-def _features(graph: _Graph, planes: str, architecture: Architecture) -> str:
-    """From the planes to the last feature map."""
-    x = graph.node("Flatten", [planes], "planes/flat") if graph.whole else planes
-    for name in architecture.convolutions:
-        x = graph.relu(graph.convolution(x, name))
-    for name in architecture.blocks:
-        x = graph.residual_block(x, name)
-    return x
-
-
-def _policy_head(graph: _Graph, features: str, heads: Heads) -> str:
-    flat = graph.node("Flatten", [graph.convolution(features, heads.policy)], "policy/flat")
-    # This bias belongs to the label, not to the plane, so it cannot be that of the convolution.
-    bias = graph.constant(f"{heads.policy_bias}/b", graph.weights[f"{heads.policy_bias}/b"].reshape(1, -1))
-    return graph.node("Add", [flat, bias], "policy/logits")
-
-
-def _value_head(graph: _Graph, features: str, heads: Heads) -> str:
-    convolution, hidden, output = heads.value
-    x = graph.relu(graph.convolution(features, convolution, heads.value_bn))
-    x = graph.relu(graph.linear(graph.node("Flatten", [x], "value/flat"), hidden))
-    return graph.linear(x, output)

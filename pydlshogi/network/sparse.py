@@ -71,17 +71,13 @@ def read_sparse(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Enc
         if shape != () or dtype.kind != "U" or dtype.itemsize > _LONGEST_NAME:
             raise ModelError("no sparse network: it does not name its encoding")
         ((_, named),) = arrays_in(archive, ["encoding.npy"])
-        encoding = _named(str(named), encodings)
+        known = {each.name: each for each in encodings if each.features}
+        if (encoding := known.get(str(named))) is None:
+            wanted = " or ".join(known) or "this game"
+            raise EncodingError(f"a sparse network of the encoding {str(named)!a}, not of {wanted}")
         _check(headers, encoding)
         arrays = arrays_in(archive, [f"{name}.npy" for name in headers])
         return {name: converted(name, array, np.float32) for name, array in arrays}, encoding
-
-
-def _named(name: str, encodings: Iterable[Encoding]) -> Encoding:
-    known = {encoding.name: encoding for encoding in encodings if encoding.features}
-    if name not in known:
-        raise EncodingError(f"a sparse network of the encoding {name!a}, not of {' or '.join(known) or 'this game'}")
-    return known[name]
 
 
 def _check(headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], encoding: Encoding) -> None:

@@ -148,13 +148,16 @@ class _LaterMoves(NamedTuple):
 
 
 def _later_moves(ply: int, last_ply: int, spendable: float, increment: float, costs: Costs) -> _LaterMoves:
+    """Each move brings its increment, which pays for its overhead first, and then for a look."""
     moves_left = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
     looks_left = max(0, min(last_ply, ORDINARY_GAME) - ply) // 2
     overheads = moves_left * max(0.0, _CAUTION * costs.overhead - increment)
+    if looks_left == 0:
+        return _LaterMoves(needed=overheads, answers=overheads, too_many=False)
     looks = looks_left * max(0.0, costs.look - max(0.0, increment - costs.overhead))
     known = costs.at_once < math.inf
     least_answer = costs.at_once / _DOUBTFUL if known else costs.overhead
-    too_many = bool(looks_left) and moves_left * (least_answer - increment) > spendable
+    too_many = moves_left * (least_answer - increment) > spendable
     answer = costs.at_once if known and not too_many else min(costs.overhead, _AT_ONCE)
-    answers = moves_left * max(0.0, answer - increment) if looks_left else overheads
+    answers = moves_left * max(0.0, answer - increment)
     return _LaterMoves(overheads + looks, answers, too_many)

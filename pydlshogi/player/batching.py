@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -46,8 +47,11 @@ def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] 
     Measured in a second or two; the answer is kept in the cache folder under the network's content and the device.
     """
 
+    def affordable(size: int) -> bool:
+        return seconds_for([(backend, size)], now, times=2)[0] <= LONGEST
+
     def measure() -> int:
-        sizes = SIZES[: _affordable(backend, now)]
+        sizes = list(takewhile(affordable, SIZES)) or SIZES[:1]
         return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes], now), strict=True)))
 
     return _remembered([backend.description], modelfile, measure)
@@ -74,7 +78,10 @@ def fastest(
                 logging.getLogger(__name__).warning("not among the backends to choose from: %s", error)
         backends = [exact, *loaded.values()]
         took = seconds_for([(backend, PROBE) for backend in backends], now)
-        seconds = [each / backend.streams * _waiting(backend) for each, backend in zip(took, backends, strict=True)]
+        seconds = [each / backend.streams for each, backend in zip(took, backends, strict=True)]
+        for number, backend in enumerate(backends):
+            if backend.streams > 1 and backend.description.startswith("OpenVINO"):
+                seconds[number] *= WAITING
         seconds[0] /= WORTH_ROUNDING
         return [0, *(1 + names.index(name) for name in loaded)][int(np.argmin(seconds))]
 
@@ -83,10 +90,6 @@ def fastest(
         return exact
     name = names[answer - 1]
     return loaded[name] if name in loaded else quantised[name]()
-
-
-def _waiting(backend: Backend) -> float:
-    return WAITING if backend.streams > 1 and backend.description.startswith("OpenVINO") else 1.0
 
 
 def _remembered(descriptions: Sequence[str], modelfile: Path, measure: Callable[[], int]) -> int:
@@ -154,11 +157,3 @@ def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, 
         packed = np.bitwise_and.reduce(generator.integers(0, 1 << 32, (4, size, encoding.words), np.uint32))
     firsts = np.arange(size + 1, dtype=np.int32) * np.int32(MOVES)
     return packed, firsts, generator.integers(0, encoding.labels, firsts[-1], np.int32)
-
-
-def _affordable(backend: Backend, now: Callable[[], float] | None) -> int:
-    """How many of SIZES to measure: those below the first that takes longer than LONGEST."""
-    for number, size in enumerate(SIZES):
-        if seconds_for([(backend, size)], now, times=2)[0] > LONGEST:
-            return max(1, number)
-    return len(SIZES)

@@ -18,7 +18,7 @@ from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
-from pydlshogi.player.network_player import LoadedNetwork, NetworkPlayer
+from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.scout import Scout
 from pydlshogi.player.stopping import analysing
@@ -72,7 +72,6 @@ class MCTSPlayer(NetworkPlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
-        assert isinstance(loaded, LoadedNetwork)
         self._discard_search()
 
     def _kept_pipeline(self) -> Pipeline:
@@ -180,7 +179,7 @@ class MCTSPlayer(NetworkPlayer):
             self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
-        search.set_rules(rules)
+        search.boards.set_rules(rules)
         self.evaluator_at(temperature / 100)
 
     def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
@@ -311,7 +310,7 @@ class MCTSPlayer(NetworkPlayer):
             yield "no legal move"
             return
         pipeline = self._new_pipeline()
-        pipeline.search.set_rules(self.rule_settings(position))
+        pipeline.search.boards.set_rules(self.rule_settings(position))
         pipeline.search.set_root(position)
         yield self.description
         yield playouts_a_second(pipeline, longest, lambda: clock.stopped)

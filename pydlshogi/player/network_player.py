@@ -165,8 +165,9 @@ class NetworkPlayer(BasePlayer):
                     batch_size = best_batch_size(backend, modelfile)
                 remarks += (f"{description}, {batch_size} positions at once",)
             evaluator = NetworkEvaluator(backend)
-            # A sparse network needs none of them.
-            remarks += _broken_backends() if options.backend == "auto" and not backend.encoding.features else ()
+            # auto prefers OpenVINO where it is installed, but for a sparse network.
+            if options.backend == "auto" and not backend.encoding.features and installed("openvino"):
+                remarks += tuple(filter(None, [why_unusable("openvino")]))
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
@@ -294,9 +295,3 @@ def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], s
     values = ", ".join(f"{name} {value}" for name, value in fitted.items())
     reasons = f" ({'; '.join(missing)})" if missing else ""
     return fitted, f"{modelfile.name} is a network in the form of {backend.encoding.name}'s: {values}{reasons}"
-
-
-def _broken_backends() -> tuple[str, ...]:
-    """Why a backend that is installed cannot be the one that Backend auto prefers."""
-    reason = why_unusable("openvino") if installed("openvino") else ""
-    return (reason,) if reason else ()

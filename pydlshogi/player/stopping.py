@@ -47,8 +47,3 @@ def unstable(moves: Sequence[MoveStats]) -> bool:
     """dlshogi's rule: the best move has less than 1.5 times the visits of the second, or a lower value."""
     best, *others = moves
     return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
-
-
-def cannot_be_overtaken(clock: Clock, playouts: int, lead: int | None) -> bool:
-    """Whether no other move can catch up any more with the most visited one, which is `lead` visits ahead."""
-    return lead is not None and lead > clock.playouts_left(playouts)

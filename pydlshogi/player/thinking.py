@@ -7,7 +7,7 @@ from typing import Final
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency, WindowedMaximum
 from pydlshogi.player.scout import Scout
-from pydlshogi.player.stopping import cannot_be_overtaken, certain, time_is_up, unstable
+from pydlshogi.player.stopping import certain, time_is_up, unstable
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root
 
@@ -74,9 +74,10 @@ class Thinking:
                         break
                     clock.extend()
                     continue
-                early = clock.may_stop_early and not watched()
-                if early and cannot_be_overtaken(clock, before, root.leader()[1]):
-                    break
+                if clock.may_stop_early and not watched():
+                    _, lead = root.leader()
+                    if lead is not None and lead > clock.playouts_left(before):
+                        break  # no other move can catch up any more
                 if root.expanded and milliseconds() - reported >= interval:
                     report()
                     reported = milliseconds()

@@ -120,7 +120,10 @@ class Shards:
 
 def faster_precision(net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> str:
     """float32 or bfloat16, by timing a step of each: on processors without instructions for it bfloat16 is slow."""
-    batch = _nothing(architecture, settings.batch_size)
+    count = settings.batch_size
+    empty_boards = np.zeros((count, architecture.planes, architecture.height, architecture.width), np.float32)
+    zeros = np.zeros(count, np.float32)
+    batch = TrainingBatch(empty_boards, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)
     taken = {}
     for precision in ("float32", "bfloat16"):
         tried = Shards(net, partial(build, architecture), device, replace(settings, precision=precision))
@@ -130,9 +133,3 @@ def faster_precision(net: nn.Module, architecture: Architecture, device: torch.d
         taken[precision] = time.perf_counter() - start
         tried.close()
     return min(taken, key=lambda precision: taken[precision])
-
-
-def _nothing(size: Architecture, count: int) -> TrainingBatch:
-    """A batch of empty boards."""
-    planes, zeros = np.zeros((count, size.planes, size.height, size.width), np.float32), np.zeros(count, np.float32)
-    return TrainingBatch(planes, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)

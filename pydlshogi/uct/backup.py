@@ -37,8 +37,11 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
             asked[requests] = i
             requests += 1
         elif row.fate == WAIT:
-            row.request = _request_of(tree, row, rows, asked[:requests])
-            if row.request == NONE:
+            # The node knows the number of its request, but not in whose batch: the row that asked tells.
+            request = wide(tree.nodes[row.node].stats)
+            if request < requests and rows[asked[request]].node == row.node:
+                row.request = request
+            else:
                 row.fate = UNDO
     playouts = 0
     for i in range(len(rows)):
@@ -64,7 +67,12 @@ def _fate(walk: Walk, row: Record) -> int:
             nodes[row.node].state = LEAF
         row.node = NONE
     elif row.ending == NEW:
-        row.node = _node_of(walk, row)
+        ply = walk.roots[row.tree].ply + depth
+        key = row.key ^ walk.salts[row.tree]
+        slot = slot_of(walk.tree, key, ply)
+        row.node = walk.tree.slots[slot]
+        if row.node == NONE:  # and so it stays where there is no room
+            row.node = insert(walk.tree, slot, key, row.board_key, ply)
     node = wide(row.node)
     unmet = row.ending == AGAIN or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
     if row.verdict != UNDECIDED:
@@ -82,16 +90,6 @@ def _fate(walk: Walk, row: Record) -> int:
 
 
 @inlined
-def _node_of(walk: Walk, row: Record) -> int:
-    """The node of the position where a path ends, LEAF if it is new; NONE: there is no room for it."""
-    ply = walk.roots[row.tree].ply + wide(row.length)
-    key = row.key ^ walk.salts[row.tree]
-    slot = slot_of(walk.tree, key, ply)
-    node = wide(walk.tree.slots[slot])
-    return insert(walk.tree, slot, key, row.board_key, ply) if node == NONE else node
-
-
-@inlined
 def _ask(walk: Walk, row: Record, request: int) -> None:
     """Let `row` wait for evaluation number `request` of this batch, which is that of its end."""
     nodes, node = walk.tree.nodes, wide(row.node)
@@ -104,16 +102,6 @@ def _ask(walk: Walk, row: Record, request: int) -> None:
         if nodes[node].evaluations > 0:
             row.known = nodes[node].value
         row.expands = row.length == 0 or nodes[node].evaluations + 1 >= walk.puct[0].expand_at
-
-
-@inlined
-def _request_of(tree: Tree, row: Record, rows: Records, asked: Int32Array) -> int:
-    """The evaluation `asked` for that the node where `row` ends waits for; NONE: it is in another thread's batch.
-
-    The node knows its number, but not in whose batch. The row that asked for it tells.
-    """
-    request = wide(tree.nodes[row.node].stats)
-    return request if request < len(asked) and rows[asked[request]].node == row.node else NONE
 
 
 @rule

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, own_numbers, pack_nothing
 from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import (
     BoolArray,
@@ -20,7 +20,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
     Uint64Array,
 )
-from pydlshogi.support.compiled import compiled_for, rule_for, rule_of_game, wide
+from pydlshogi.support.compiled import compiled_for, rule, rule_for, rule_of_game, wide
 from pydlshogi.uct.backup import enter
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.past import SHORTEST_CYCLE, row_of, same_board
@@ -153,9 +153,9 @@ def _look(
     trail: Records,
 ) -> None:
     """Play the last move of each path, and ask the rules. A root is searched whatever they say of it."""
-    rows, steps, ends, moves = paths.rows, paths.steps, paths.ends, paths.moves
+    ends, moves = paths.ends, paths.moves
     for i in range(count):
-        row = rows[i]
+        row = paths.rows[i]
         row.verdict = UNDECIDED
         row.by_path = False
         row.count = 0
@@ -165,27 +165,19 @@ def _look(
         if length == 0 or row.ending == REPEATED:
             ends[i] = states[row.node]
         else:
-            play(states[steps[first + length - 1].node], row.move, ends[i])
+            play(states[paths.steps[first + length - 1].node], row.move, ends[i])
         row.key = key_of(ends[i])
         row.board_key = board_key_of(ends[i])
         root = walk.roots[row.tree]
         if repeats and length > 0:
-            history = walk.past[row.tree, : root.past]
-            # Wherever the board was this one before, the rules judge the line from there on, in `trail`; it may begin
-            # in the game before the root.
-            distance = SHORTEST_CYCLE
+            # Wherever the board was this one before, the rules judge the line from there on.
+            history, residues, distance = walk.past[row.tree, : root.past], walk.residues[row.tree], SHORTEST_CYCLE
             while row.verdict == UNDECIDED:
-                distance = same_board(steps, first, length, history, walk.residues[row.tree], row.board_key, distance)
+                distance = same_board(paths.steps, first, length, history, residues, row.board_key, distance)
                 if distance == 0:
                     break
-                for back in range(distance + 1):
-                    depth = length - back
-                    if back == 0:
-                        trail[distance] = ends[i]
-                    elif depth >= 0:
-                        trail[distance - back] = states[steps[first + depth].node]
-                    else:
-                        trail[distance - back] = past_states[row.tree, root.past + depth]
+                _retrace(paths.steps, first, length, states, past_states[row.tree, : root.past], trail[:distance])
+                trail[distance] = ends[i]
                 row.verdict = repetition(trail, distance)
                 distance += SHORTEST_CYCLE
             row.by_path = row.verdict != UNDECIDED
@@ -196,6 +188,17 @@ def _look(
             row.verdict = verdict_on(ends[i], root.ply + length, moves[i], row.count, settings[0], scratch[0])
             if row.verdict == UNDECIDED and row.count == 0:
                 row.verdict = _LOST
+
+
+@rule
+def _retrace(steps: Records, first: int, depth: int, states: Records, past: Records, trail: Records) -> None:
+    """Fill `trail` with the states before the end of a path of `depth` steps from `first` on, the nearest one last.
+
+    It may begin before the root: in the game, whose states are `past`.
+    """
+    for place in range(len(trail)):
+        level = depth - len(trail) + place
+        trail[place] = states[steps[first + level].node] if level >= 0 else past[len(past) + level]
 
 
 def _open(
@@ -242,17 +245,6 @@ def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
 
 def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:
     if encoding is None:
-        label_moves, pack = rule_for(rules.name, _own), rule_for(rules.name, _unpacked)
-        return compiled_for(rules.name, _open, label_moves=label_moves, pack=pack)
+        return compiled_for(rules.name, _open, label_moves=own_numbers(rules.name), pack=pack_nothing)
     name = f"{rules.name}_{encoding.name}"
     return compiled_for(name, _open, label_moves=encoding.label_moves, pack=encoding.pack)
-
-
-def _own(state: Record, moves: Uint16Array, count: int, out: Int32Array) -> None:
-    """The labels of moves where there is no encoding."""
-    for i in range(count):
-        out[i] = moves[i]
-
-
-def _unpacked(state: Record, words: Uint32Array) -> None:
-    """How a position is packed where there is no encoding."""

@@ -94,15 +94,6 @@ class Root:
             return move.value
         return self.value if self.plies is None else float(self._nodes[self._node]["value"])
 
-    @property
-    def choices(self) -> int:
-        """How many moves may be searched; 0 before the root is evaluated."""
-        if not self.expanded:
-            return 0
-        count, first, _, _ = self._edges(self._node)
-        with self._search.table.lock:
-            return int(self._allowed(first, count).sum())
-
     def priors(self) -> dict[int, float]:
         """The prior of each move; empty before the root is evaluated."""
         if not self.expanded:
@@ -168,10 +159,6 @@ class Root:
         record = self._nodes[node]
         return int(record["count"]), int(record["first"]), int(record["stats"]), int(record["visited_edges"])
 
-    def _allowed(self, first: int, count: int) -> BoolArray:
-        """Which of these edges of the root may be searched."""
-        return self._search.may_play(self._search.table.tree.moves[first : first + count])
-
     def _ranked(self) -> list[MoveStats]:
         """The moves that may be searched, the best first."""
         tree = self._search.table.tree
@@ -200,8 +187,7 @@ class Root:
             for move, visits, values, total, squares, prior, plies in zip(*columns, strict=True)
         ]
         if self._search.restricted:
-            allowed = set(tree.moves[first : first + count][self._allowed(first, count)].tolist())
-            ranked = [move for move in ranked if move.move in allowed]
+            ranked = [move for move in ranked if self._search.only[move.move]]
         return sorted(ranked, key=lambda move: move.rank, reverse=True)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
-from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint16Array, Uint64Array
+from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint64Array
 from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.uct.backup import back_up
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -60,10 +60,6 @@ class Leaves:
         """The number of the first position asked for in its batch."""
         self._first_priors: Int32Array = np.zeros(0, np.int32)
         """int32 [requests]: where the priors of each position begin."""
-
-    def __len__(self) -> int:
-        """Number of positions asked about."""
-        return self._requests
 
 
 class Search:
@@ -127,8 +123,11 @@ class Search:
         root["ply"] = position.ply()
         root["playouts"] = root["deepest"] = 0
         self.boards.set_root(tree, int(root["node"]), position)
-        self._remember(tree, position.past_board_keys() if self.boards.repeats else [])
-        _forget_repetitions(self.table.tree, int(root["node"]), self._past_keys[tree, : root["past"]])
+        past = np.array(position.past_board_keys() if self.boards.repeats else [], np.uint64)
+        self._past_keys = row_of(self._past_keys, tree, past)
+        self._residues[tree] = residues_of(past)
+        root["past"] = len(past)
+        _forget_repetitions(self.table.tree, int(root["node"]), past)
 
     def knows(self, position: Position, tree: int = 0) -> bool:
         """Whether `position` has been evaluated: as a root it need not be evaluated again."""
@@ -147,17 +146,6 @@ class Search:
     def mix_priors(self, noise: Float32Array, share: float, tree: int = 0) -> None:
         """Replace a `share` of the priors of an expanded root by `noise`, one number for each of its edges."""
         _mix_priors(self.table.tree, self.root_node(tree), noise, share)
-
-    def _remember(self, tree: int, board_keys: Sequence[int]) -> None:
-        """Let `board_keys` be the past of the game before a root."""
-        keys = np.array(board_keys, np.uint64)
-        self._past_keys = row_of(self._past_keys, tree, keys)
-        self._roots[tree]["past"] = len(keys)
-        self._residues[tree] = residues_of(keys)
-
-    def set_rules(self, settings: Records) -> None:
-        """Let the rules be those of `settings` from the next batch on. The caller clears what they change."""
-        self.boards.set_rules(settings)
 
     # Playouts
 
@@ -246,10 +234,6 @@ class Search:
     def restricted(self) -> bool:
         """Not all legal moves may be searched at the root."""
         return len(self.only) > 0
-
-    def may_play(self, moves: Uint16Array) -> BoolArray:
-        """Which of these legal moves may be searched at the root."""
-        return self.only[moves] if self.restricted else np.ones(moves.shape, np.bool_)
 
     @property
     def playouts(self) -> int:

@@ -3,6 +3,7 @@
 import math
 from typing import Final
 
+from pydlshogi.game import DRAWN
 from pydlshogi.support.arrays import BoolArray, Record, Records
 from pydlshogi.support.compiled import inlined, rule, wide
 from pydlshogi.support.mutex import hold, pass_on, release
@@ -22,7 +23,7 @@ from pydlshogi.uct.playouts import (
 )
 from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import free_unreferenced
-from pydlshogi.uct.values import back_up_path, mean, settled_value
+from pydlshogi.uct.values import back_up_path, mean, value_of_verdict
 
 _TURN: Final = 8
 """Playouts after which a thread that selects lets those with less to do change the tree."""
@@ -120,7 +121,8 @@ def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> i
     """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
     nodes, puct = walk.tree.nodes, walk.puct[0]
     if nodes[node].state == TERMINAL or nodes[node].proof != 0:
-        row.value = settled_value(nodes, node, puct, depth)
+        proof = wide(nodes[node].proof)
+        row.value = value_of_verdict(proof if proof != 0 else DRAWN, puct, depth)
         return KNOWN
     if depth == MAX_DEPTH:
         row.value = mean(nodes, node)

@@ -24,16 +24,12 @@ def mean(nodes: Records, node: int) -> float:
     return float(nodes[node].value_sum / (nodes[node].evaluations + nodes[node].visits - nodes[node].in_flight))
 
 
-@inlined
-def draw_value(puct: Record, depth: int) -> float:
-    """What a draw is worth to the side to move `depth` plies below the root."""
-    return float(puct.draw_value if depth % 2 == 0 else 1.0 - puct.draw_value)
-
-
 @rule
 def value_of_verdict(verdict: int, puct: Record, depth: int) -> float:
     """What a verdict is worth to the side to move `depth` plies below the root."""
-    return draw_value(puct, depth) if verdict == DRAWN else proven_value(verdict)
+    if verdict != DRAWN:
+        return proven_value(verdict)
+    return float(puct.draw_value if depth % 2 == 0 else 1.0 - puct.draw_value)
 
 
 @rule
@@ -47,12 +43,6 @@ def close(nodes: Records, node: int, verdict: int) -> None:
         nodes[node].value = proven_value(verdict)
         nodes[node].proof = verdict
     nodes[node].value_sum = nodes[node].value
-
-
-@inlined
-def settled_value(nodes: Records, node: int, puct: Record, depth: int) -> float:
-    """What a proven or TERMINAL node is worth to the side to move there, `depth` plies below the root."""
-    return proven_value(nodes[node].proof) if nodes[node].proof != 0 else draw_value(puct, depth)
 
 
 @inlined

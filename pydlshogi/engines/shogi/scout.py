@@ -11,10 +11,12 @@ from typing import Final
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.mate import Line, find_mate, shorter_mates
-from pydlshogi.games.shogi.position import PROOF_NODES, ShogiPosition
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.scout import Scout
 from pydlshogi.uct.root import Root
 
+_PROOF_NODES: Final = 1000
+"""Enough for `find_mate` to prove every mate that the rules see."""
 _FIRST_LOOK: Final = 500
 """Nodes. Each further look at a position has four times as many, up to the last, because it begins anew."""
 _LAST_LOOK_AT_ONCE: Final = 8000
@@ -163,7 +165,7 @@ class MateScout(Scout):
             left = plies - played
             mate = self.mate_at(position)
             if not mate and played == len(line):
-                mate = find_mate(position.board, left, PROOF_NODES).line
+                mate = find_mate(position.board, left, _PROOF_NODES).line
             if mate and len(mate) <= left:
                 return [*line[:played], *mate], True
         return list(line), not len(position.legal_moves())

@@ -14,6 +14,7 @@ from pydlshogi.games.dobutsu.rules import (
     ENEMY,
     FILES,
     GIRAFFE,
+    HANDS,
     HEN,
     IN_HAND,
     LION,
@@ -35,7 +36,6 @@ _RIGHT_FILE: Final[Any] = np.uint64(0xF00F00F00F00)
 _OTHERS: Final[Any] = ~(_LEFT_FILE | _RIGHT_FILE)
 _TWO_SQUARES: Final[Any] = np.uint64(8)
 _NOTHING: Final[Any] = np.uint64(0)
-_HANDS: Final = 4 * SQUARES
 _EACH: Final[Any] = np.uint64(0x111111111111)
 _ONE: Final[Any] = np.uint64(1)
 _TWO: Final[Any] = np.uint64(2)
@@ -163,7 +163,7 @@ def _empty(pieces: int, place: int) -> int:
 
 @inlined
 def _in_hand(kind: int, own: int, enemy: int) -> int:
-    return word(own) << word(_HANDS + 2 * (kind - 1)) | word(enemy) << word(_HANDS + 2 * (kind - 1 + IN_HAND))
+    return word(own) << word(HANDS + 2 * (kind - 1)) | word(enemy) << word(HANDS + 2 * (kind - 1 + IN_HAND))
 
 
 @rule

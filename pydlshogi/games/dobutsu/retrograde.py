@@ -17,6 +17,7 @@ from pydlshogi.games.dobutsu.rules import (
     ENEMY,
     FILES,
     GIRAFFE,
+    HANDS,
     HEN,
     IN_HAND,
     LION,
@@ -43,7 +44,6 @@ _REACHED, _TOUCHED = 255, 254
 """While it is made: not looked at yet; a move from there has just been found to lose."""
 _WON_IN_1, _LOST_IN_2 = DECIDED + 1, DECIDED + 2
 _AT_ONCE: Final = 1 << 21
-_HANDS: Final = 4 * SQUARES
 _MOST_BEFORE: Final = 512
 
 
@@ -208,4 +208,4 @@ def _put(piece: int, square: int) -> int:
 
 @inlined
 def _one_in_hand(place: int) -> int:
-    return word(1) << word(_HANDS + 2 * place)
+    return word(1) << word(HANDS + 2 * place)

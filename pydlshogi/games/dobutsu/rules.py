@@ -47,7 +47,8 @@ _ONE: Final[Any] = np.uint64(1)
 _SQUARE: Final[Any] = np.uint64(15)
 LOST: Final[Any] = np.uint64(1 << 60)
 """In a state: the game is over, and the side to move has lost."""
-_HANDS: Final = 4 * SQUARES
+HANDS: Final = 4 * SQUARES
+"""The first bit of what is in hand."""
 _IN_ONE: Final = 2
 
 _DIRECTIONS: Final = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
@@ -84,7 +85,7 @@ def piece_on(pieces: int, square: int) -> int:
 @inlined
 def held(pieces: int, place: int) -> int:
     """How many pieces are in hand: of kind `place` + 1 of the own side, or of kind `place` - 2 of the enemy."""
-    return wide(pieces >> word(_HANDS + 2 * place)) & 3
+    return wide(pieces >> word(HANDS + 2 * place)) & 3
 
 
 @inlined
@@ -124,7 +125,7 @@ def turned(pieces: int) -> int:
         if piece:
             turned |= word(piece ^ ENEMY) << word(4 * (SQUARES - 1 - square))
     for place in range(2 * IN_HAND):
-        turned |= word(held(pieces, place)) << word(_HANDS + 2 * ((place + IN_HAND) % (2 * IN_HAND)))
+        turned |= word(held(pieces, place)) << word(HANDS + 2 * ((place + IN_HAND) % (2 * IN_HAND)))
     return turned
 
 
@@ -135,7 +136,7 @@ def play(state: Record, move: int, after: Record) -> None:
     target, way = wide(move) // WAYS, wide(move) % WAYS
     if way >= DROPS:
         piece = way - DROPS + CHICK
-        pieces -= _ONE << word(_HANDS + 2 * (way - DROPS))
+        pieces -= _ONE << word(HANDS + 2 * (way - DROPS))
     else:
         origin, taken = wide(NEIGHBOUR[target, way ^ 4]), piece_on(pieces, target)
         piece = piece_on(pieces, origin)
@@ -146,7 +147,7 @@ def play(state: Record, move: int, after: Record) -> None:
             lost = LOST
         if taken and taken != ENEMY + LION:
             kind = CHICK if taken == ENEMY + HEN else taken - ENEMY
-            pieces += _ONE << word(_HANDS + 2 * (kind - CHICK))
+            pieces += _ONE << word(HANDS + 2 * (kind - CHICK))
     after.pieces = turned(pieces | word(piece) << word(4 * target)) | lost
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
+from pydlshogi.games.othello.rules import PASS, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 
 # In a move a bracket is one that was left open; elsewhere, in a name say, it is a letter.
@@ -25,7 +25,11 @@ def parse_ggf(text: str) -> Iterator[Transcript]:
     where = text.find("(;")
     while where >= 0:
         properties, end = _properties(text, where + 2)
-        yield _game(properties)
+        try:
+            game = _game(properties)
+        except ValueError as error:  # also of a board or a move that is none
+            raise RecordError(str(error)) from error
+        yield game
         where = text.find("(;", end)
 
 
@@ -68,10 +72,13 @@ def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:
 
 def _game(properties: list[tuple[str, str]]) -> Transcript:
     values = dict(properties)
-    moves = [(name, _move(value.split("/")[0].strip())) for name, value in properties if name in ("B", "W")]
+    moves = [(name, parse_move(value.split("/")[0].strip())) for name, value in properties if name in ("B", "W")]
     if values.get("GM", "Othello").lower() != "othello":
         raise RecordError(f"a game of {values['GM']}")
-    start = _start(values.get("BO", ""))
+    size, _, diagram = values.get("BO", "").strip().partition(" ")
+    if size != "8":
+        raise RecordError(f"a board of {size}, not 8" if size else "it has no board (BO)")
+    start = position_of(diagram)
     game = game_of([move for _, move in moves], start)
     _check_colours([colour for colour, move in moves if move != PASS], game)
     result = _RESULT.match(values.get("RE", ""))
@@ -83,23 +90,6 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
         event=values.get("PC", ""),
         date=values.get("DT", ""),
     )
-
-
-def _start(board: str) -> Position:
-    size, _, diagram = board.strip().partition(" ")
-    if size != "8":
-        raise RecordError(f"a board of {size}, not 8" if size else "it has no board (BO)")
-    try:
-        return position_of(diagram)
-    except ValueError as error:
-        raise RecordError(str(error)) from error
-
-
-def _move(name: str) -> int:
-    try:
-        return parse_move(name)
-    except ValueError as error:
-        raise RecordError(str(error)) from error
 
 
 def _check_colours(colours: list[str], game: Transcript) -> None:

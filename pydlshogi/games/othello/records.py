@@ -59,8 +59,6 @@ class Archive(NamedTuple):
     """The games of several files, as WTHOR has them."""
 
     games: Games
-    years: npt.NDArray[np.int16]
-    """int16 [games]: when each was played; 0: that is not known."""
     depths: npt.NDArray[np.uint8]
     """uint8 [games]: with how many empty squares play is perfect that leads to `theoretical`."""
 
@@ -70,16 +68,15 @@ def read_archive(paths: Iterable[Path]) -> Archive:
 
     Raises RecordError, which names the file; OSError.
     """
-    games, years, depths = [np.zeros(0, GAME)], [np.zeros(0, np.int16)], [np.zeros(0, np.uint8)]
+    games, depths = [np.zeros(0, GAME)], [np.zeros(0, np.uint8)]
     for path in paths:
-        year = depth = 0
+        depth = 0
         with _naming(path):
             if path.suffix.lower() == ".wtb":
                 header, rows = read_wthor(path)
-                year, depth = header["year"], header["depth"]
+                depth = header["depth"]
             else:
                 rows = rows_of(_read_text(path))
         games.append(rows)
-        years.append(np.full(len(rows), year, np.int16))
         depths.append(np.full(len(rows), depth, np.uint8))
-    return Archive(np.concatenate(games), np.concatenate(years), np.concatenate(depths))
+    return Archive(np.concatenate(games), np.concatenate(depths))

@@ -54,7 +54,6 @@ DROP: Final = 80
 PROMOTE: Final = 1 << 14
 
 _BYTE: Final[Any] = np.uint64(255)
-_SHIFTS: Final[Any] = tuple(np.uint64(8 * place) for place in range(7))
 
 
 class Board(NamedTuple):
@@ -266,24 +265,10 @@ def line_through(one: int, other: int) -> int:
 # Attacks.
 
 
-class Steps(NamedTuple):
-    """What is attacked by a step or a jump, direction by direction: one square by one piece at most in each."""
-
-    up: int
-    down: int
-    left: int
-    right: int
-    up_left: int
-    up_right: int
-    down_left: int
-    down_right: int
-    jump_left: int
-    jump_right: int
-
-
 @rule
-def steps(men: Army, side: int) -> Steps:
-    """What the pieces of a side attack other than by sliding."""
+def steps(men: Army, side: int) -> tuple[int, ...]:
+    """What the pieces of a side attack by a step or a jump, ten sets of squares: one for each direction, so that in
+    each a square is attacked by one piece at most."""
     golden = men.golds | men.kings
     ahead, ahead_askew = golden | men.silvers | men.pawns | men.horses, golden | men.silvers | men.dragons
     behind, behind_askew = golden | men.horses, men.silvers | men.kings | men.dragons
@@ -294,7 +279,7 @@ def steps(men: Army, side: int) -> Steps:
         above, above_askew, below, below_askew = up(behind), up(behind_askew), down(ahead), down(ahead_askew)
         jumps = (men.knights & fixed(ABOVE_H)) << 2
     beside = golden | men.horses
-    return Steps(
+    return (
         above,
         below,
         left(beside),
@@ -420,36 +405,10 @@ def screens(men: Army, side: int, king: int, blockers: int) -> int:
     return screening
 
 
-class Hand(NamedTuple):
-    """How many pieces of each kind a side holds."""
-
-    pawns: int
-    lances: int
-    knights: int
-    silvers: int
-    bishops: int
-    rooks: int
-    golds: int
-
-
 @inlined
 def held(hand: int, kind: int) -> int:
     """How many pieces of a kind, PAWN to GOLD, a hand holds."""
     return wide((word(hand) >> word(8 * (kind - 1))) & _BYTE)
-
-
-@inlined
-def hand_of(hand: int) -> Hand:
-    """A hand by kinds."""
-    return Hand(
-        pawns=wide((hand >> _SHIFTS[0]) & _BYTE),
-        lances=wide((hand >> _SHIFTS[1]) & _BYTE),
-        knights=wide((hand >> _SHIFTS[2]) & _BYTE),
-        silvers=wide((hand >> _SHIFTS[3]) & _BYTE),
-        bishops=wide((hand >> _SHIFTS[4]) & _BYTE),
-        rooks=wide((hand >> _SHIFTS[5]) & _BYTE),
-        golds=wide((hand >> _SHIFTS[6]) & _BYTE),
-    )
 
 
 @inlined

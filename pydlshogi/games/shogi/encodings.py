@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from cshogi import BISHOP, GOLD, PAWN, PROM_ROOK, ROOK, WHITE
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes, pack_nothing
 from pydlshogi.games.shogi.board import (
     DROP,
     ORIGIN,
@@ -224,17 +224,11 @@ _NYUGYOKU_PLANES: Final = _DLSHOGI_PLANES + 2 * _NYUGYOKU_PER_SIDE
 
 @compiled
 def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), _DLSHOGI_PLANES * 81)
+    """dlshogi's planes, and as many of the last moves as there are behind them."""
+    flat = planes.reshape(len(planes), planes.shape[1] * 81)
     for row in range(len(packed)):
         _lay_dlshogi(packed[row], flat[row])
-
-
-@compiled
-def _unpack_history(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), _HISTORY_PLANES * 81)
-    for row in range(len(packed)):
-        _lay_dlshogi(packed[row], flat[row])
-        for i in range(_STEPS):
+        for i in range(planes.shape[1] - _DLSHOGI_PLANES):
             step = wide(packed[row, 3 * i + 2]) >> _STEP_BITS
             if 1 <= step <= 81:
                 flat[row, 81 * (_DLSHOGI_PLANES + i) + step - 1] = 1.0
@@ -308,11 +302,6 @@ def whole_move(state: Record, move: int) -> int:
     return wide(move) | (piece_at(board, origin) & 15) << 16 | (piece_at(board, target) & 15) << 20
 
 
-@rule
-def _pack_nothing(state: Record, words: Uint32Array) -> None:
-    pass
-
-
 def _state(position: Any) -> Record:
     return state_of(position.board)[0]
 
@@ -369,7 +358,6 @@ HISTORY: Final = DLSHOGI._replace(
     name="history",
     planes=_HISTORY_PLANES,
     pack=pack_history,
-    unpack=_unpack_history,
     symmetries=(_mirror(_HISTORY_PLANES, step=9),),
     parts=(),
 )
@@ -397,7 +385,7 @@ MOVES: Final = BOOK._replace(
     labels=1 << 24,
     words=0,
     label_moves=labelled_by("moves", whole_move),
-    pack=_pack_nothing,
+    pack=pack_nothing,
     unpack=no_planes,
     symmetries=(),
 )

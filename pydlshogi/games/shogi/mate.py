@@ -91,7 +91,8 @@ class _Proof:
 
     def line(self, plies: int) -> Line:
         """A mate within `plies` from where the search began."""
-        return self._mate_in_one() or self._play_out(self._solver.get_move(self._board), plies)
+        mate = 0 if self._board.is_check() else self._board.mate_move_in_1ply()
+        return (mate,) if mate else self._play_out(self._solver.get_move(self._board), plies)
 
     def _attack(self, plies: int) -> Line:
         if plies < 1 or self.nodes >= self._allowance:
@@ -104,10 +105,6 @@ class _Proof:
             if line:
                 self.lines[key] = line
         return line
-
-    def _mate_in_one(self) -> Line:
-        move = 0 if self._board.is_check() else self._board.mate_move_in_1ply()
-        return (move,) if move else ()
 
     def _play_out(self, move: int, plies: int) -> Line:
         """`move` and the longest defence, if it mates within `plies`."""

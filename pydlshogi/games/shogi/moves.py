@@ -26,7 +26,6 @@ from pydlshogi.games.shogi.board import (
     diagonal,
     down,
     forward,
-    hand_of,
     held,
     line_through,
     moved,
@@ -89,14 +88,14 @@ def pawn_places(men: Army, side: int) -> int:
 @inlined
 def drop_places(men: Army, side: int, hand: int) -> int:
     """Where a side may drop one or another piece that it holds, if nothing stands there."""
-    places, held = nothing(), hand_of(hand)
-    if held.silvers + held.golds + held.bishops + held.rooks:
+    places = nothing()
+    if held(hand, SILVER) + held(hand, GOLD) + held(hand, BISHOP) + held(hand, ROOK):
         places = ~places
-    if held.lances:
+    if held(hand, LANCE):
         places |= ~last_rank(side)
-    if held.knights:
+    if held(hand, KNIGHT):
         places |= ~last_two_ranks(side)
-    if held.pawns:
+    if held(hand, PAWN):
         places |= pawn_places(men, side)
     return places
 
@@ -262,7 +261,7 @@ def _list_drops_from(place: int, hand: int, targets: int, moves: Uint16Array, co
 @rule
 def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, moves: Uint16Array, count: int) -> int:
     """Drops to the empty squares `gap`."""
-    if hand_of(hand).pawns:
+    if held(hand, PAWN):
         places = gap & pawn_places(army(board, side), side)
         checking = places & reach(COLOUR * (1 - side) + PAWN, enemy_king)
         if checking:

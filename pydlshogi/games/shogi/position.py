@@ -13,7 +13,7 @@ import cshogi
 import numpy as np
 
 from pydlshogi.game import GameEnd, Outcome
-from pydlshogi.games.shogi.mate import NO_SQUARE, find_mate
+from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
 from pydlshogi.games.shogi.state import states_of
@@ -46,8 +46,6 @@ _REPETITIONS: Final = {
 
 _FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
 _ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
-PROOF_NODES: Final = 1000
-"""Enough for `find_mate` to prove every mate that `outcome` sees."""
 _63_BITS: Final = 2**63 - 1
 
 
@@ -67,7 +65,7 @@ class ShogiPosition:
         """Set up `sfen`, None for the start of the game, and play `moves` (USI).
 
         `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
-        `mate_plies`: `outcome` sees mates within so many plies.
+        `mate_plies`: searches see mates within so many plies, by `settings`; `outcome` those in one.
         `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
         declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """
@@ -75,9 +73,7 @@ class ShogiPosition:
         self.draw_ply = draw_ply
         self.declaration = declaration
         self.odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
-        # cshogi's search for short mates crashes where a king is missing, as one is from most mate problems.
-        kings = [self.board.king_square(side) for side in (cshogi.BLACK, cshogi.WHITE)]
-        self.mate_plies = mate_plies if max(kings) < NO_SQUARE else 1
+        self.mate_plies = mate_plies
         self.pop = self.board.pop
         for move in moves:
             self.push_usi(move)
@@ -156,7 +152,7 @@ class ShogiPosition:
         return len(camp) >= 10 and _points(camp, board.pieces_in_hand[cshogi.WHITE]) + self.odds >= least
 
     def outcome(self) -> Outcome | None:
-        """Repetition at the second occurrence, draw by move number, declaration, mate within `mate_plies`."""
+        """Repetition at the second occurrence, draw by move number, declaration, mate in one."""
         repetition = self.board.is_draw()
         return self._unrepeated() if repetition == cshogi.NOT_REPETITION else _REPETITIONS[repetition]
 
@@ -175,9 +171,8 @@ class ShogiPosition:
             return DECLARED
         if board.king_square(1 - board.turn) == NO_SQUARE:
             return None  # cshogi would find mates of it
-        if not board.is_check() and (board.mate_move_in_1ply() or self._dragon_mates()):
-            return MATE_IN_ONE
-        return self._short_mate() if self.mate_plies > 1 else None
+        mates = not board.is_check() and (board.mate_move_in_1ply() or self._dragon_mates())
+        return MATE_IN_ONE if mates else None
 
     def _dragon_mates(self) -> bool:
         """A dragon mates in one: cshogi overlooks those that do so from afar."""
@@ -190,18 +185,6 @@ class ShogiPosition:
                 if mate:
                     return True
         return False
-
-    def _short_mate(self) -> Outcome | None:
-        """A mate in three or more plies, if it comes before the game is drawn."""
-        plies = self.mate_plies
-        if self.draw_ply:
-            plies = min(plies, self.draw_ply - self.board.move_number + 1)
-        plies -= 1 - plies % 2
-        # cshogi's quick word first, which is right all but once in ten thousand times.
-        if plies < 3 or not self.board.mate_move(plies):
-            return None
-        line = find_mate(self.board, plies, PROOF_NODES).line
-        return Outcome(1.0, plies=len(line)) if line else None
 
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""

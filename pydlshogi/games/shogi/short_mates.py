@@ -27,7 +27,7 @@ from pydlshogi.games.shogi.board import (
     cover,
     diagonal,
     hand_after,
-    hand_of,
+    held,
     line_through,
     moved,
     occupied,
@@ -134,15 +134,15 @@ def _any(aims: Aims) -> bool:
 @inlined
 def _drops(aims: Aims, hand: int, empty: int) -> Aims:
     """Where the pieces in a hand may be dropped, of the squares they aim at; pawns nowhere."""
-    nowhere, held = nothing(), hand_of(hand)
+    nowhere = nothing()
     return Aims(
         pawns=nowhere,
-        lances=aims.lances & empty if held.lances else nowhere,
-        knights=aims.knights & empty if held.knights else nowhere,
-        silvers=aims.silvers & empty if held.silvers else nowhere,
-        golds=aims.golds & empty if held.golds else nowhere,
-        bishops=aims.bishops & empty if held.bishops else nowhere,
-        rooks=aims.rooks & empty if held.rooks else nowhere,
+        lances=aims.lances & empty if held(hand, LANCE) else nowhere,
+        knights=aims.knights & empty if held(hand, KNIGHT) else nowhere,
+        silvers=aims.silvers & empty if held(hand, SILVER) else nowhere,
+        golds=aims.golds & empty if held(hand, GOLD) else nowhere,
+        bishops=aims.bishops & empty if held(hand, BISHOP) else nowhere,
+        rooks=aims.rooks & empty if held(hand, ROOK) else nowhere,
         horses=nowhere,
         dragons=nowhere,
     )
@@ -320,7 +320,7 @@ def _mate_in_three(
         number = list_pieces(men, side, blockers, _within(checking, cover.once & ~own), lists.first, number)
         discovering = own & screens(men, side, king, blockers)
         number = _list_discovered_checks(men, side, blockers, own, discovering, own_king, king, lists.first, number)
-        if hand_of(hand).pawns:
+        if held(hand, PAWN):
             places = reach(COLOUR * enemy + PAWN, king) & pawn_places(men, side) & ~blockers
             number = list_moves(DROP + PAWN, places, lists.first, number)
     doubtful = bit(own_king) | screens(army(board, enemy), enemy, own_king, blockers)

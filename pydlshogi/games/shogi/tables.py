@@ -5,7 +5,6 @@ of squares is a number with a bit for each (`support.bits`); tables of sets are 
 `fixed`.
 """
 
-from collections.abc import Callable
 from functools import cache
 from itertools import product
 from typing import Final
@@ -61,9 +60,9 @@ _SLIDES: Final = {
 }
 
 
-def _set_of(belongs: Callable[..., bool]) -> int:
-    """The squares of which file (0 = 1) and rank (0 = a) belong to a set."""
-    return sum(1 << 9 * file + rank for file, rank in product(range(9), repeat=2) if belongs(file, rank))
+def _ranks(first: int, last: int) -> int:
+    """The squares of the ranks from `first` to `last` (0 = a)."""
+    return sum(1 << 9 * file + rank for file, rank in product(range(9), range(first, last + 1)))
 
 
 @cache
@@ -117,14 +116,13 @@ def _axes() -> Int8Array:
 AXIS: Final = _axes()
 """int8 [PLACES, PLACES]: the axis on which two squares lie, or NO_AXIS."""
 
-BOARD: Final = words_of(_set_of(lambda file, rank: True))
-BELOW_A: Final = words_of(_set_of(lambda file, rank: rank > 0))
-BELOW_B: Final = words_of(_set_of(lambda file, rank: rank > 1))
-ABOVE_I: Final = words_of(_set_of(lambda file, rank: rank < 8))
-ABOVE_H: Final = words_of(_set_of(lambda file, rank: rank < 7))
-RANK_I: Final = words_of(_set_of(lambda file, rank: rank == 8))
+BOARD: Final = words_of(_ranks(0, 8))
+BELOW_A: Final = words_of(_ranks(1, 8))
+BELOW_B: Final = words_of(_ranks(2, 8))
+ABOVE_I: Final = words_of(_ranks(0, 7))
+ABOVE_H: Final = words_of(_ranks(0, 6))
+RANK_I: Final = words_of(_ranks(8, 8))
 LAST_RANKS: Final = table_of(
-    _set_of(lambda file, rank, first=first, last=last: first <= rank <= last)
-    for first, last in ((1, 0), (0, 0), (0, 1), (0, 2), (1, 0), (8, 8), (7, 8), (6, 8))
+    _ranks(first, last) for first, last in ((1, 0), (0, 0), (0, 1), (0, 2), (1, 0), (8, 8), (7, 8), (6, 8))
 )
 """At 4 * side + n: the n ranks farthest from the side; on three of them its pieces promote."""

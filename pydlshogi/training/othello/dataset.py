@@ -71,10 +71,9 @@ class OthelloDataset:
         return {"temperature": best_temperature(self._said(predict, sample(self._val, most)))}
 
     def _said(self, predict: Predict, positions: Records) -> list[Said]:
-        def legal(part: Records) -> Legal:
-            return with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
-
-        return asked(predict, positions, legal)
+        return asked(
+            predict, positions, lambda part: with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
+        )
 
 
 def read(source: Path) -> Games:

@@ -1,7 +1,7 @@
 """Files of games: dlshogi's `.hcpe3`, with the visits of the moves, and `.pack` of YaneuraOu-ScriptCollection; see
 `formats`. Every move is replayed."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import cshogi
 import numpy as np
@@ -182,13 +182,8 @@ def _unroll_hcpe3(
         say.records += 1
 
 
-def _start_code() -> Uint8Array:
-    code = np.zeros(32, np.uint8)
-    cshogi.Board().to_hcp(code)
-    return code
-
-
-_START: Final = _start_code()
+_START: Final[Uint8Array] = np.zeros(32, np.uint8)
+cshogi.Board().to_hcp(_START)
 
 
 def take_pack(block: Uint8Array) -> Taken:
@@ -228,17 +223,11 @@ def _follow(
         follows[i + 1] = known
 
 
-class _Games(NamedTuple):
-    """A part cut into games: runs of positions of which each follows from the one before, with the same result."""
+def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
+    """Cut positions into games: runs of which each follows from the one before, with the same result.
 
-    firsts: Int64Array
-    """Of each game its first position."""
-    lengths: Int64Array
-    results: Any
-    """0 for a draw, 1 for Black, 2 for White."""
-
-
-def _games_of(positions: Positions) -> _Games:
+    Of each game its first position, its length, and its result: 0 for a draw, 1 for Black, 2 for White.
+    """
     follows, results = np.zeros(len(positions), np.bool_), for_black(positions)
     codes = np.ascontiguousarray(positions["hcp"]).view(np.uint32)
     moves = np.ascontiguousarray(positions["move"])
@@ -247,7 +236,7 @@ def _games_of(positions: Positions) -> _Games:
     firsts = np.flatnonzero(~follows)
     runs = np.diff(np.append(firsts, len(positions)))
     firsts = np.flatnonzero(~follows | ((np.arange(len(positions)) - np.repeat(firsts, runs)) % _LONGEST_GAME == 0))
-    return _Games(firsts, np.diff(np.append(firsts, len(positions))), results[firsts])
+    return firsts, np.diff(np.append(firsts, len(positions))), results[firsts]
 
 
 def _assembled(*pieces: tuple[Int64Array, Records]) -> bytes:

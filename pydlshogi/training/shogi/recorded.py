@@ -113,9 +113,9 @@ class Legal(NamedTuple):
     firsts: Int64Array
     """int64 [n + 1]."""
     labels: Int32Array
-    moves: Uint16Array
     weights: Float32Array
     """What a policy gives them: float32 [all], 0 for most."""
+    moves: Uint16Array
 
 
 def with_legal_moves(
@@ -134,7 +134,7 @@ def with_legal_moves(
     fill: Any = compiled_for(encoding.name, _fill_all, pack=encoding.pack, label_moves=encoding.label_moves)
     fill(*_codes_of(positions), turned, *policies, np.zeros(1, STATE), packed, firsts, labels, moves, weights)
     count = firsts[-1]
-    return Legal(packed, firsts, labels[:count].copy(), moves[:count].copy(), weights[:count].copy())
+    return Legal(packed, firsts, labels[:count].copy(), weights[:count].copy(), moves[:count].copy())
 
 
 def packed_with(
@@ -143,8 +143,7 @@ def packed_with(
     """The first four fields of their `Examples`. A sparse network learns from the labels of all legal moves, others
     from those that have a weight."""
     if not encoding.planes:
-        packed, firsts, labels, _, weights = with_legal_moves(positions, encoding, policies, mirrored)
-        return packed, firsts, labels, weights
+        return with_legal_moves(positions, encoding, policies, mirrored)[:4]
     assert mirrored is None  # planes are turned when they are there
     packed = np.zeros((len(positions), encoding.words), np.uint32)
     labels = np.empty(len(policies.moves), np.int32)

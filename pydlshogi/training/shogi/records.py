@@ -13,7 +13,7 @@ from functools import partial
 from io import TextIOWrapper
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TextIO
+from typing import Any, Final, Literal
 
 import cshogi
 import numpy as np
@@ -85,8 +85,9 @@ def load_positions(
     that game: `say` is told of it, one line each. Raises DatasetError where nothing can be read, OSError where the
     cache cannot be written, PoolError.
     """
+    is_jsonl = source.name.endswith((".jsonl", ".jsonl.xz"))
     try:
-        units: list[Path] | list[str] = _lines(source, split) if _is_jsonl(source) else list(read_list(source))
+        units: list[Path] | list[str] = _lines(source, split) if is_jsonl else list(read_list(source))
     except KifuError as error:
         raise DatasetError(f"{error} (a list of record files is wanted: utils.make_kifu_list makes one)") from error
     except (EOFError, OSError, lzma.LZMAError, UnicodeDecodeError) as error:
@@ -101,25 +102,15 @@ def load_positions(
     return np.memmap(path, POSITION, "r")
 
 
-def _is_jsonl(source: Path) -> bool:
-    return source.name.endswith((".jsonl", ".jsonl.xz"))
-
-
 def _lines(source: Path, split: Split) -> list[str]:
-    lines: list[str] = []
-    with open_plain(source) as file, _text_of(file, packed=source.suffix == ".xz") as text:
+    lines, packed = list[str](), source.suffix == ".xz"
+    with open_plain(source) as file, TextIOWrapper(lzma.open(file) if packed else file, encoding="utf-8") as text:
         while line := text.readline(_LONGEST_LINE):
             if len(line) == _LONGEST_LINE:
                 raise DatasetError(f"{source} cannot be read: line {len(lines) + 1} is longer than any game")
             lines.append(line)
     marked = [line for line in lines if '"split"' in line] if split == "val" else []
     return marked or lines
-
-
-def _text_of(file: BinaryIO, *, packed: bool) -> TextIO:
-    if packed:
-        return TextIOWrapper(lzma.LZMAFile(file), encoding="utf-8")
-    return TextIOWrapper(file, encoding="utf-8")
 
 
 def _digest(units: Iterable[Path | str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array
-from pydlshogi.support.arrays_file import read_arrays, write_arrays
+from pydlshogi.support.arrays_file import read_arrays
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.evaluations import win_rates
 from pydlshogi.training.shogi.formats import legal, read_parts
@@ -46,13 +46,9 @@ class Searched:
         """int64 [n + 1]: where the moves of each begin, and the last end."""
         return np.concatenate([[0], np.cumsum(self.counts)])
 
-    def write(self, path: Path) -> None:
-        """Write a file that holds all of it, or nothing. Raises OSError."""
-        write_arrays(path, self)
-
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What `write` wrote. Raises ArraysError, OSError."""
+        """What `write_arrays` wrote. Raises ArraysError, OSError."""
         return read_arrays(path, cls, "searched positions")
 
     @classmethod

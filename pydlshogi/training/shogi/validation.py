@@ -8,7 +8,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.training.shogi.evaluations import DEFAULT_EVAL_COEF, fit_eval_coef, win_rates
 from pydlshogi.training.shogi.recorded import with_legal_moves
 from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions
-from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of
+from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of
 
 PHASES: Final = (("opening", 0, 30), ("middle game", 30, 80), ("endgame", 80, 1 << 16))
 """See `training.validation.Phases`."""
@@ -20,12 +20,7 @@ _LEAST_RATE: Final = 1e-6
 
 def said_of(predict: Predict, positions: Positions, encoding: Encoding) -> list[Said]:
     """What `predict` says of `positions`, in their order."""
-
-    def legal(part: Positions) -> Legal:
-        packed, firsts, labels, _, weights = with_legal_moves(part, encoding)
-        return packed, firsts, labels, weights
-
-    return asked(predict, positions, legal)
+    return asked(predict, positions, lambda part: with_legal_moves(part, encoding)[:4])
 
 
 def validate(predict: Predict, positions: Positions, encoding: Encoding) -> Report:
