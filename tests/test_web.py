@@ -172,8 +172,8 @@ def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Ta
         waits.append(seconds)
         return timer(0, ring)
 
-    monkeypatch.setattr("pydlshogi.web.pace.time", hands)
-    monkeypatch.setattr("pydlshogi.web.alarm.threading.Timer", timer_at_once)
+    monkeypatch.setattr("pydlshogi.web.clock.time", hands)
+    monkeypatch.setattr("pydlshogi.web.clock.threading.Timer", timer_at_once)
     assert board.do("pace", seconds=2) == "there is no such pace"
     assert board.do("pace", seconds=3) == ""
     hands.seconds = 100
