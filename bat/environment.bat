@@ -2,6 +2,7 @@
 rem environment.bat [--dry-run] [EXTRA...]: find a Python that is new enough and let environment.py make .venv with it.
 setlocal
 set "PYTHONHOME="
+set "PYTHONPATH="
 rem For a Python that is newer than 3.14 the packages may not have been built yet: it is the last choice.
 rem `call`, because pyenv's python is a batch file, which would not come back without.
 for %%E in (15 99) do for %%P in ("py -3" "py -3.14" "py -3.13" "py -3.12" "py -3.11" "python") do (

@@ -238,7 +238,7 @@ def test_validation_of_a_network_that_knows() -> None:
     # The first moves are left out, because the same position may have two results.
     rows = np.concatenate([pack(game)[4:] for game in random_games(3, plies=40, seed=4)])
     # Evaluations that are always right are believed as far as they can be: 100 centipawns are worth e : 1.
-    rows["eval"] = np.where(np.abs(rows["result"]) == WIN, 100 * rows["result"], NO_EVAL)
+    rows["eval"] = np.where(np.abs(rows["result"]) == WIN, 100 * rows["result"].astype(np.int16), NO_EVAL)
     examples, known = known_positions(rows)
 
     def predict(packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
