@@ -1,5 +1,6 @@
 """Training data of other programs against cshogi: its types, its codes and its numbers of moves."""
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -244,8 +245,13 @@ def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_pat
     positions = load(files / "games.psv", "train", tmp_path / "cache", said.append)
     assert len(positions) == len(rows) - 1
     assert said == ["left out: 1 positions whose moves are not legal"]
-    assert len(load(files / "games.psv", "val", tmp_path / "cache", said.append)) == len(rows) - 2
+    positions.tofile(tmp_path / "taught.positions")
+    for source in (files / "games.psv", tmp_path / "taught.positions"):
+        assert len(load(source, "val", tmp_path / "cache", said.append)) == len(rows) - 2
     assert len(said) == 1
+    record = {"moves": "7g7f 3c3d", "win": "b", "end": "resign", "random": [0]}
+    (tmp_path / "games.jsonl").write_text(json.dumps(record))
+    assert len(load(tmp_path / "games.jsonl", "val", tmp_path / "cache")) == 1
     assert positions["move"][8] == 0
 
 

@@ -62,7 +62,7 @@ def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Posi
     data: dict[str, Positions | Searched] = {}
     if settings.train:
         learned = load(Path(settings.train), "train", cache, say, hire)
-        if not settings.val and np.array_equal(learned, val):
+        if not settings.val and np.array_equal(learned["hcp"][learned["move"] != 0], val["hcp"]):
             raise DatasetError(f"--val is needed: no line of {settings.train} has a split")
         if settings.more:
             further = np.array(load(Path(settings.more), "train", cache, say, hire))

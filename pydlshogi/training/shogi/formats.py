@@ -135,17 +135,23 @@ def load(
     hire: Callable[[], WorkerPool] = one_a_core,
 ) -> Positions:
     """The positions of `source`: a file of FORMATS, a folder of such files, or game records as `load_positions` takes
-    them. Files have no splits; of "val" are all positions with a move.
+    them. Files have no splits; of "val" are those positions alone that have a move.
 
     What was converted is kept in `cache`; positions whose move is not legal are left out. Raises DatasetError, OSError,
     PoolError.
     """
     paths = files_of(source)
     if not paths:
-        return load_positions(source, split, cache, say, hire)
-    if all(path.suffix == OWN for path in paths):
+        positions = load_positions(source, split, cache, say, hire)
+    elif all(path.suffix == OWN for path in paths):
         parts = [part.positions for path in paths for part in read_parts(path, say)]
-        return np.concatenate([np.zeros(0, POSITION), *parts])
+        positions = np.concatenate([np.zeros(0, POSITION), *parts])
+    else:
+        positions = _converted(source, paths, cache, say)
+    return positions if split == "train" else positions[positions["move"] != 0]
+
+
+def _converted(source: Path, paths: Sequence[Path], cache: Path, say: Callable[[str], None]) -> Positions:
     stamps = repr([(str(path.resolve()), stamp_of(path)) for path in paths])
     path = cache / f"{hashlib.sha256(stamps.encode()).hexdigest()[:24]}-{FORMAT}{OWN}"
     if not path.exists():
@@ -154,8 +160,7 @@ def load(
             _copy(paths, file, say)
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from")
-    positions = np.memmap(path, POSITION, "r")
-    return positions if split == "train" else positions[positions["move"] != 0]
+    return np.memmap(path, POSITION, "r")
 
 
 def _copy(paths: Sequence[Path], file: BinaryIO, say: Callable[[str], None]) -> None:
