@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from pydlshogi.network.weights import architecture_of, random_weights, read_weig
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
-from pydlshogi.training.gradients import Shards, forward, losses  # noqa: E402
+from pydlshogi.training.gradients import Shards, faster_precision, forward, losses  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
@@ -211,6 +212,19 @@ def test_what_is_unknown_teaches_nothing_and_a_half_only_half() -> None:
     halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
     whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
     assert torch.allclose(whole, half, atol=1e-5)
+
+
+def test_few_positions_tell_which_precision_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def gradients(_: Shards, batch: TrainingBatch) -> torch.Tensor:
+        time.sleep(0.01 * (len(sizes) == 3))
+        sizes.append(len(batch.values))
+        return torch.zeros(5)
+
+    monkeypatch.setattr(Shards, "gradients", gradients)
+    assert faster_precision(build(BOTH[0]), BOTH[0], CPU, learning(batch_size=256)) == "float32"
+    assert sizes == 4 * [16]
 
 
 def test_the_loss_is_the_cross_entropy_with_the_targets() -> None:
@@ -498,13 +512,10 @@ def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.Captur
     assert [row[0] for row in curve(finished, "run")] == [2, 4, 6, 8]
 
 
-def test_an_older_run_goes_on_where_what_is_gone_was_off() -> None:
-    settings = Settings(train="games.jsonl", out="run", steps=10)
-    older = asdict(settings) | {"label_smoothing": 0.0, "stop_at": "", "tensorboard": False}
-    assert train.resumed(TRAINING, {"settings": older, "progress": 0.5}, {}) == settings
-    for gone in ({"label_smoothing": 0.1}, {"of_another_program": 0}):
-        with pytest.raises(runs.TrainingError, match="does not fit this program"):
-            train.resumed(TRAINING, {"settings": older | gone, "progress": 0.5}, {})
+def test_a_run_with_settings_that_are_not_known_is_refused() -> None:
+    settings = asdict(Settings(train="games.jsonl", out="run", steps=10)) | {"of_another_program": 0}
+    with pytest.raises(runs.TrainingError, match="does not fit this program"):
+        train.resumed(TRAINING, {"settings": settings, "progress": 0.5}, {})
 
 
 def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
