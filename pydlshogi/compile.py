@@ -19,7 +19,6 @@ from pydlshogi.engines.named import engine_named
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.network.backend import UNMEASURED_BATCH
-from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import exit_status, parser_for
@@ -106,7 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
         ):
             print(line, flush=True)
 
-    return exit_status("compile", show, PlayerError)
+    return exit_status("compile", show)
 
 
 if __name__ == "__main__":

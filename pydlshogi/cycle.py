@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from pydlshogi.games.catalogue import UnknownGame, game_named
-from pydlshogi.learning.run_folder import RunError, RunFolder
+from pydlshogi.games.catalogue import game_named
+from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle, add_game_options
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
-from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, remedy
 from pydlshogi.support.files import reserved
-from pydlshogi.support.settings import SettingError, check
+from pydlshogi.support.settings import check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Here, for workers import this module and need nothing that learns.
         from pydlshogi.learning import learner
-        from pydlshogi.training.run import TrainingError
     except ImportError as missing:
         sys.exit(f"cycle: PyTorch is not installed here: {remedy('train', 'torch')} ({missing})")
     names = {each.name for each in fields(Cycle)}
@@ -45,8 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             check(settings)
             learner.learn(game, folder, settings, pool)
 
-    errors = (UnknownGame, RunError, SettingError, ArraysError, ModelError, BackendError, TrainingError)
-    return exit_status("cycle", run, *errors, resume="the same command goes on")
+    return exit_status("cycle", run, resume="the same command goes on")
 
 
 if __name__ == "__main__":

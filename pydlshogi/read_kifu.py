@@ -13,6 +13,7 @@ from typing import Final
 from pydlshogi.kifu import formats
 from pydlshogi.kifu.encoding import decode
 from pydlshogi.kifu.game import Game, RecordError
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import read_plain
 from pydlshogi.support.processes import ProcessPool
 
@@ -24,7 +25,7 @@ _LONGEST_TASK: Final = 600.0
 """Seconds after which a process that reads so many files is given up."""
 
 
-class KifuError(Exception):
+class KifuError(OneLineError):
     """A record file that cannot be read. Its text is one line: the file and the reason."""
 
     def __init__(self, path: str | PathLike[str], reason: str) -> None:

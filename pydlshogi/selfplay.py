@@ -16,17 +16,15 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import UnknownGame, game_named
+from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options
 from pydlshogi.learning.tasks import PlaySets, set_deadline
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
-from pydlshogi.support.arrays_file import ArraysError, write_arrays
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of
 from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
@@ -112,8 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(out), pool_of(options.workers, options.cluster) as pool:
             print(play(game, network.read_bytes(), out, settings, pool))
 
-    errors = (UnknownGame, SettingError, ArraysError, ModelError, BackendError)
-    return exit_status("selfplay", run, *errors, resume="the same command plays the games that are missing")
+    return exit_status("selfplay", run, resume="the same command plays the games that are missing")
 
 
 if __name__ == "__main__":

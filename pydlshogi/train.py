@@ -38,21 +38,19 @@ except ImportError as error:
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.games.entry import GameEntry
-from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.support.files import replacing, reserved
 from pydlshogi.support.processes import available_cores
-from pydlshogi.support.settings import SettingError, add_options, option_of
+from pydlshogi.support.settings import add_options, option_of
 from pydlshogi.training.batches import Shuffle, batches
-from pydlshogi.training.dataset import Dataset, DatasetError, TrainingEntry
+from pydlshogi.training.dataset import Dataset, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, first_weights, read_checkpoint
-from pydlshogi.training.settings import GONE, OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
+from pydlshogi.training.settings import OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
 from pydlshogi.training.sparse import SparseNet
 
 LOGGED: Final = "logged"
@@ -270,9 +268,8 @@ def resumed(entry: TrainingEntry, state: dict[str, Any], given: dict[str, Any]) 
 
     Raises TrainingError for a change that only a new run can have: see ON_RESUME.
     """
-    known = {name: value for name, value in state["settings"].items() if value or name not in GONE}
     try:
-        before = entry.settings(**known)
+        before = entry.settings(**state["settings"])
     except TypeError as error:
         raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
     for name in sorted(given.keys() - ON_RESUME - entry.on_resume):
@@ -344,7 +341,7 @@ def main(arguments: list[str] | None = None) -> int:
         _run(game, entry, vars(parser(game, entry).parse_args(words[len(named) :])))
 
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
-    return exit_status("train", run, TrainingError, ArraysError, DatasetError, ModelError, SettingError, UnknownGame)
+    return exit_status("train", run)
 
 
 if __name__ == "__main__":

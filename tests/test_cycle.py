@@ -112,19 +112,6 @@ def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, ca
     assert " new; too few positions for a step; " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("gumbel", "status"), [(0, 0), (4, 1)])
-def test_an_older_run_goes_on_unless_it_had_a_setting_that_is_gone(
-    gumbel: int, status: int, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = copied(run, tmp_path)
-    about = json.loads((again / "run.json").read_bytes())
-    about["settings"] |= {"gumbel": gumbel, "reanalyse": 0, "gate": False, "forced_playouts": 2.0}
-    (again / "run.json").write_text(json.dumps(about))
-    assert cycle.main(["dobutsu", "--out", str(again), "--minutes", "0.01"]) == status
-    refusal = f"cycle: {again} is a run with --gumbel, which is gone: give another --out\n"
-    assert capsys.readouterr().err == (refusal if gumbel else "")
-
-
 def test_a_run_without_its_checkpoint_is_not_begun_anew(run: Path, tmp_path: Path, capsys) -> None:
     again = copied(run, tmp_path)
     (again / "checkpoint.pt").unlink()

@@ -19,9 +19,10 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
+from pydlshogi.support.errors import OneLineError
 from utils import match as match_program
 from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import OpeningError, read_openings
+from utils.arena.openings import read_openings
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
 from utils.arena.referee import Referee, Verdict
 from utils.match import main
@@ -92,7 +93,7 @@ class TestElo:
         assert Sprt(0, 100).verdict((lost, 0, 0, 0, won)) == verdict
 
     def test_senseless_sprt_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="SPRT needs"):
+        with pytest.raises(OneLineError, match="SPRT needs"):
             Sprt(10, 0)
 
 
@@ -182,7 +183,7 @@ sfen {SFEN} b - 1 moves 5g5f 5c5d
         (tmp_path / "bad.txt").write_text(text)
         (tmp_path / "broken.xz").write_text("not compressed")
         for name, told in (("bad.txt", reason), ("broken.xz", "broken.xz"), ("missing.txt", "missing.txt")):
-            with pytest.raises(OpeningError, match=told):
+            with pytest.raises(OneLineError, match=told):
                 read_openings(tmp_path / name)
 
     def test_real_files(self, shared_data: Path) -> None:

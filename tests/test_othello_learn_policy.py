@@ -53,7 +53,7 @@ def test_a_checkpoint_of_another_run_is_left_alone(tmp_path: Path, capsys: pytes
     assert checkpoint.read_bytes() == made
     checkpoint.write_bytes(made[: len(made) // 2])
     assert main(["rollouts", games, *command]) == 1
-    assert "is no checkpoint" in capsys.readouterr().err
+    assert "holds no run of learning" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])

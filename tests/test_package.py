@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from utils.package import PackageError, check, commands_of, pack_for_windows
+from pydlshogi.support.errors import OneLineError
+from utils.package import check, commands_of, pack_for_windows
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -93,7 +94,7 @@ def test_another_python_makes_no_zip(tmp_path: Path, name: str, told: str) -> No
     python = tmp_path / "python.zip"
     with zipfile.ZipFile(python, "w") as archive:
         archive.writestr(name, "")
-    with pytest.raises(PackageError, match=told):
+    with pytest.raises(OneLineError, match=told):
         pack_for_windows(tmp_path / "engine-1.0.whl", python, tmp_path, tmp_path)
 
 
@@ -101,5 +102,5 @@ def test_an_installed_engine_that_does_not_answer_is_found(offline: Path) -> Non
     silent = "def main():\n    print('usiok')\n"
     points = "[console_scripts]\npydlshogi = engine:main\n"
     wheel = made_up(offline, "engine", {"engine.py": silent, "INFO/entry_points.txt": points})
-    with pytest.raises(PackageError, match="does not say readyok, bestmove"):
+    with pytest.raises(OneLineError, match="does not say readyok, bestmove"):
         check(wheel, offline)

@@ -129,7 +129,6 @@ def test_several_sources_are_one() -> None:
     searched = Searched(positions[:20], counts, moves, weights.astype(np.float32), values, proven)
     first, second = Recorded(positions, SPARSE, target), Recorded(searched, SPARSE, target, 1.0)
     both = Several([first, second])
-    assert len(both) == len(positions) + 20
     rows = np.array([3, len(positions) + 7, len(positions) - 1, len(positions)])
     examples = both.examples(rows)
     alone = [first.examples(rows[[0, 2]]), second.examples(rows[[1, 3]] - len(positions))]

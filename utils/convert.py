@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise DatasetError(f"{out} exists (--overwrite replaces it)")
         return convert(sources, out) if out else check(sources)
 
-    return exit_status("convert", run, DatasetError)
+    return exit_status("convert", run)
 
 
 if __name__ == "__main__":

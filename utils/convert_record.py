@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydlshogi.kifu.formats import NAMES, WRITTEN, file_of
 from pydlshogi.kifu.game import RecordError
-from pydlshogi.read_kifu import KifuError, read
+from pydlshogi.read_kifu import read
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import write_whole
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         content = file_of(games, options.out.suffix.lower())
         write_whole(options.out, content)
 
-    return exit_status("convert_record", run, KifuError, RecordError)
+    return exit_status("convert_record", run)
 
 
 if __name__ == "__main__":

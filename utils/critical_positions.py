@@ -19,11 +19,9 @@ from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu import solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.sfen import write_sfen
-from pydlshogi.games.dobutsu.solution import Solution, SolutionError
+from pydlshogi.games.dobutsu.solution import Solution
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.tasks import load_network
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
@@ -86,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             what = f"{playouts} playouts" if playouts else "the policy"
             print(f"{what}: the value is kept in {share:.1%} of {len(positions):,} positions", flush=True)
 
-    return exit_status("critical_positions", run, SolutionError, ModelError, BackendError)
+    return exit_status("critical_positions", run)
 
 
 if __name__ == "__main__":

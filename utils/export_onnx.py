@@ -18,7 +18,7 @@ from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.backend import Backend
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_quantise import quantised_model
@@ -99,7 +99,7 @@ def main(words: list[str] | None = None) -> int:
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")
     # The quantiser recommends steps that a graph made here does not need.
     logging.getLogger().setLevel(logging.ERROR)
-    return exit_status("export_onnx", lambda: print(export(arguments)), BackendError, ModelError)
+    return exit_status("export_onnx", lambda: print(export(arguments)))
 
 
 if __name__ == "__main__":

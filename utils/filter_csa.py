@@ -19,7 +19,7 @@ from tqdm import tqdm
 from pydlshogi.kifu.game import Ending, Game
 from pydlshogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
-from utils.make_kifu_list import ListError, record_files, whole_path
+from utils.make_kifu_list import record_files, whole_path
 
 
 def fault(game: Game, options: argparse.Namespace) -> str | None:
@@ -101,7 +101,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    return exit_status("filter_csa", partial(_run, options), ListError, KifuError)
+    return exit_status("filter_csa", partial(_run, options))
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ def check() -> int:
 def main() -> int:
     parser = parser_for("utils.gpu_check", __doc__)
     parser.parse_args()
-    return exit_status("gpu_check", check, BackendError)
+    return exit_status("gpu_check", check)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.games.entry import Opponent
 from pydlshogi.player.base_player import BasePlayer, BestMove
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import OptionError, apply_settings
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import Z95
-from utils.arena.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames
 
 Choose: TypeAlias = Callable[[PlayedPosition], str]
 """A player: its move, "resign" or "win"."""
@@ -254,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if unknown := set(given.opponents) - GAMES[given.game].opponents.keys():
         parser.error(f"{given.game} has no opponent {', '.join(sorted(unknown))}")
-    return exit_status("ladder", partial(_run, given), OptionError, TableError)
+    return exit_status("ladder", partial(_run, given))
 
 
 if __name__ == "__main__":

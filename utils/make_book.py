@@ -28,8 +28,6 @@ from tqdm import tqdm
 from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, BookMove, key_of
 from pydlshogi.kifu.game import Game, replay
 from pydlshogi.learning.tasks import deadline
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
 from pydlshogi.read_kifu import KifuError, read_list, read_many
@@ -37,7 +35,7 @@ from pydlshogi.support.command_line import exit_status, natural, parser_for, poo
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from utils.book_growth import ShogiBook, searching
 from utils.growth import SIDE_BY_SIDE
-from utils.make_kifu_list import ListError, record_files
+from utils.make_kifu_list import record_files
 
 ADDED_DRAWS: Final = 50
 """What is known of a move before its first game: most opening moves win 43 to 57 %, a spread of 0.07, and that is
@@ -128,7 +126,7 @@ def grow(options: argparse.Namespace) -> int:
 
 
 def sources(paths: Iterable[Path]) -> list[Path]:
-    """The record files that folders and lists name, each once. Raises ListError and KifuError."""
+    """The record files that folders and lists name, each once. Raises OneLineError and KifuError."""
     files = (file for path in paths for file in (read_list(path) if path.is_file() else record_files(path)))
     return list({os.path.realpath(file): file for file in files}.values())
 
@@ -192,7 +190,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    return exit_status("make_book", partial(_run, options), BackendError, BookError, KifuError, ListError, ModelError)
+    return exit_status("make_book", partial(_run, options))
 
 
 if __name__ == "__main__":

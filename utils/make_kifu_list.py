@@ -15,50 +15,44 @@ from pathlib import Path
 
 from pydlshogi.kifu.formats import SUFFIXES
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole
 
 
-class ListError(Exception):
-    """Lists that cannot be made; the message says why, in one line."""
-
-
 def record_files(folder: Path) -> list[Path]:
-    """All record files in `folder` and below, sorted. Raises ListError where there are none."""
+    """All record files in `folder` and below, sorted. Raises OneLineError where there are none."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
     if not files:
-        raise ListError(f"{folder}: {'no record files' if folder.is_dir() else 'no such folder'}")
+        raise OneLineError(f"{folder}: {'no record files' if folder.is_dir() else 'no such folder'}")
     return files
 
 
 def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list[Path], list[Path]]:
     """`train` and `test` different files, at random."""
     if train + test > len(files):
-        raise ListError(f"{train} + {test} files are asked for, there are {len(files)}")
+        raise OneLineError(f"{train} + {test} files are asked for, there are {len(files)}")
     sampled = random.Random(seed).sample(files, train + test)
     return sampled[:train], sampled[train:]
 
 
 def write_list(path: Path, files: Sequence[Path]) -> None:
-    """Write the paths of `files`, relative to the list `path`. Raises ListError for a name that is no line of text."""
-    lines = [_relative(file, path.parent).as_posix() for file in files]
+    """Write the paths of `files`, relative to the list `path`. OneLineError for a name that is no line of text."""
+    lines = []
+    for file in files:
+        whole = whole_path(file)
+        try:  # through links as the system goes them; to another drive, the whole
+            lines.append(Path(os.path.relpath(whole, os.path.realpath(path.parent))).as_posix())
+        except ValueError:
+            lines.append(whole.as_posix())
     for line in lines:
         if line.splitlines() != [line.strip()] or any("\ud800" <= letter <= "\udfff" for letter in line):
-            raise ListError(f"{line!a}: no line of a list can say this name")
+            raise OneLineError(f"{line!a}: no line of a list can say this name")
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def whole_path(file: Path) -> Path:
     """Where its folder really is, and its name there: a link is a file of its own."""
     return Path(os.path.realpath(file.parent), file.name)
-
-
-def _relative(file: Path, folder: Path) -> Path:
-    """The path of `file` from `folder`, through links as the system goes them; to another drive, the whole."""
-    whole = whole_path(file)
-    try:
-        return Path(os.path.relpath(whole, os.path.realpath(folder)))
-    except ValueError:
-        return whole
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> None:
     if not options.name.name:
-        raise ListError(f"{options.name}: the lists want a name")
+        raise OneLineError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)
     train = int(len(files) * options.ratio) if options.train is None else options.train
     test = max(0, len(files) - train) if options.test is None else options.test
@@ -88,7 +82,7 @@ def _run(options: argparse.Namespace) -> None:
     parts = split(files, train, test, options.seed)
     for name in names:
         if name.exists() and not options.overwrite:
-            raise ListError(f"{name} exists (--overwrite replaces it)")
+            raise OneLineError(f"{name} exists (--overwrite replaces it)")
     for name, part in zip(names, parts, strict=True):
         write_list(name, part)
         print(f"{name}: {len(part)} of {len(files)} record files")
@@ -96,7 +90,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    return exit_status("make_kifu_list", partial(_run, options), ListError)
+    return exit_status("make_kifu_list", partial(_run, options))
 
 
 if __name__ == "__main__":

@@ -19,18 +19,17 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import GAMES, UnknownGame
+from pydlshogi.games.catalogue import GAMES
 from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError
-from utils.arena.finished import TableError
 from utils.arena.games import Opening, kind_of
-from utils.arena.openings import OpeningError, check_room, read_openings
+from utils.arena.openings import check_room, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
 from utils.arena.report import Score, report, standing
 from utils.arena.seats import Seats, longest_game, pairings
-from utils.arena.store import SIDES, Contestant, MatchError, Settings, Side, Store
+from utils.arena.store import SIDES, Contestant, Settings, Side, Store
 
 EXAMPLES = """\
 examples:
@@ -63,7 +62,7 @@ ENDED_BY = (signal.SIGINT, signal.SIGTERM)
 def play(
     settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool, sprt: Sprt | None
 ) -> None:
-    """Play what is missing of `games` games, or until `sprt` has decided. Raises MatchError, PoolError."""
+    """Play what is missing of `games` games, or until `sprt` has decided. Raises OneLineError, PoolError."""
 
     def decided() -> bool:
         return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
@@ -89,9 +88,9 @@ def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
     """The limit of one engine: its own if given, else that of both."""
     limit: Limit | None = getattr(arguments, f"{side.lower()}_limit") or arguments.limit
     if limit is None:
-        raise MatchError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
+        raise OneLineError(f"nothing limits engine {side}: give --time, --fischer or --nodes")
     if kind_of(arguments.game).only_times and (limit.nodes or limit.increment_ms):
-        raise MatchError(f"engines of {arguments.game} know neither nodes nor increments: give --time")
+        raise OneLineError(f"engines of {arguments.game} know neither nodes nor increments: give --time")
     return limit
 
 
@@ -101,7 +100,7 @@ def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
         name, equals, value = word.partition("=")
         side, dot, option = name.partition(".")
         if not (equals and dot and option) or side not in options:
-            raise MatchError(f"{word} is no option; options look like A.Name=Value or B.Name=Value")
+            raise OneLineError(f"{word} is no option; options look like A.Name=Value or B.Name=Value")
         options["A" if side == "A" else "B"][option] = value
     return options
 
@@ -167,13 +166,13 @@ def _add_ends(parser: argparse.ArgumentParser) -> None:
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     if arguments.games % 2:
-        raise MatchError("--games must be even: every opening is played twice")
+        raise OneLineError("--games must be even: every opening is played twice")
     options = _options(arguments.options)
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
     if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
-        raise MatchError("--adjudicate wants centipawns and plies above 0")
+        raise OneLineError("--adjudicate wants centipawns and plies above 0")
     if adjudicate_cp and kind_of(arguments.game).only_times:
-        raise MatchError(f"--adjudicate: engines of {arguments.game} do not say who wins")
+        raise OneLineError(f"--adjudicate: engines of {arguments.game} do not say who wins")
     return Settings(
         A=Contestant(arguments.a, options["A"], _limit(arguments, "A")),
         B=Contestant(arguments.b, options["B"], _limit(arguments, "B")),
@@ -190,16 +189,11 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _run(arguments: argparse.Namespace) -> None:
     settings = _settings(arguments)
-    try:
-        sprt = Sprt(*arguments.sprt) if arguments.sprt else None
-        openings = (
-            [Opening(None, (), settings.game)]
-            if arguments.openings is None
-            else read_openings(arguments.openings, arguments.opening_plies, settings.game)
-        )
-        check_room(openings, arguments.max_moves, arguments.random_plies)
-    except (OpeningError, ValueError) as error:
-        raise MatchError(str(error)) from error
+    sprt = Sprt(*arguments.sprt) if arguments.sprt else None
+    openings = [Opening(None, (), settings.game)]
+    if arguments.openings:
+        openings = read_openings(arguments.openings, arguments.opening_plies, settings.game)
+    check_room(openings, arguments.max_moves, arguments.random_plies)
     held = "\n".join(f"{opening.start} {' '.join(opening.moves)}" for opening in openings)
     settings = replace(settings, openings_digest=hashlib.sha256(held.encode()).hexdigest()[:16])
     Random(settings.seed).shuffle(openings)
@@ -224,8 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:
-        errors = (MatchError, SettingError, TableError, UnknownGame)
-        return exit_status("match", partial(_run, parsed), *errors, resume="the same command goes on with it")
+        return exit_status("match", partial(_run, parsed), resume="the same command goes on with it")
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -266,7 +266,7 @@ def main(words: Sequence[str] | None = None) -> int:
             except EngineError as error:
                 raise EngineError(f"the engine {error}") from error
 
-    return exit_status("mate_sets", run, EngineError, ValueError)
+    return exit_status("mate_sets", run, ValueError)
 
 
 if __name__ == "__main__":

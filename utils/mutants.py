@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.support.command_line import exit_status, parser_for, positive
+from pydlshogi.support.errors import OneLineError
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _COPIED: Final = ("pydlshogi", "utils", "tests", "model", "kifu", "pyproject.toml")
@@ -43,10 +44,6 @@ _OPERATORS: Final[dict[Any, tuple[Any, ...]]] = {
     ast.And: (ast.Or,),
     ast.Or: (ast.And,),
 }
-
-
-class MutantsError(Exception):
-    """Nothing can be told from these tests; the message is one line."""
 
 
 class Mutant(NamedTuple):
@@ -100,7 +97,7 @@ def _changed(node: Any) -> list[ast.AST]:
 
 
 def survivors(file: Path, tests: Sequence[str], every: int, timeout: float) -> Iterator[tuple[Mutant, bool]]:
-    """Every so many-th mutant of a file, and whether the tests let it live. Raises MutantsError, OSError."""
+    """Every so many-th mutant of a file, and whether the tests let it live. Raises OneLineError, OSError."""
     with TemporaryDirectory() as folder:
         for name in _COPIED:
             if (source := _ROOT / name).is_dir():
@@ -109,7 +106,7 @@ def survivors(file: Path, tests: Sequence[str], every: int, timeout: float) -> I
                 shutil.copy(source, folder)
         copy = Path(folder, file.resolve().relative_to(_ROOT))
         if not _pass(folder, tests, 10 * timeout):
-            raise MutantsError("the tests fail or take too long before anything is changed")
+            raise OneLineError("the tests fail or take too long before anything is changed")
         for mutant in list(mutants(file.read_text(encoding="utf-8")))[::every]:
             copy.write_text(mutant.source, encoding="utf-8")
             yield mutant, _pass(folder, tests, timeout)
@@ -141,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{options.file}:{mutant.line}: {before}  ->  {after}", flush=True)
         print(f"{lived} of {made} mutants survive ({lived / max(1, made):.1%})")
 
-    return exit_status("mutants", run, MutantsError)
+    return exit_status("mutants", run)
 
 
 if __name__ == "__main__":

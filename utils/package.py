@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.errors import OneLineError
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 QUESTIONS: Final = "usi\nisready\nposition startpos\ngo nodes 50\nquit\n"
@@ -30,16 +31,12 @@ RUNTIME: Final = "msvc-runtime"
 """The part of Microsoft's C++ runtime that Python does not bring along."""
 
 
-class PackageError(Exception):
-    """A step has failed; the message is one line."""
-
-
 def run(command: Sequence[str | Path], text: str = "", environ: Mapping[str, str] | None = None) -> str:
-    """What `command` prints when it is told `text`. Raises PackageError where it fails."""
+    """What `command` prints when it is told `text`. Raises OneLineError where it fails."""
     done = subprocess.run(command, input=text, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         why = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise PackageError(f"{' '.join(map(str, command))}: {why[-1] if why else done.returncode}")
+        raise OneLineError(f"{' '.join(map(str, command))}: {why[-1] if why else done.returncode}")
     return done.stdout
 
 
@@ -50,7 +47,7 @@ def programs(environment: Path) -> Path:
 
 
 def install(python: Path, package: str | Path) -> None:
-    """For another Python, which needs no pip of its own. Raises PackageError."""
+    """For another Python, which needs no pip of its own. Raises OneLineError."""
     run([sys.executable, "-m", "pip", "--python", python, "install", package])
 
 
@@ -74,7 +71,7 @@ def commands_of(wheel: Path) -> dict[str, str]:
 
 
 def check(wheel: Path, work: Path) -> None:
-    """Install `wheel` where nothing else is; its commands answer. Raises PackageError."""
+    """Install `wheel` where nothing else is; its commands answer. Raises OneLineError."""
     folder = programs(work / "installed")
     install(folder / "python", wheel)
     elsewhere = {"XDG_CACHE_HOME": str(work), "XDG_STATE_HOME": str(work), "LOCALAPPDATA": str(work)}
@@ -83,11 +80,11 @@ def check(wheel: Path, work: Path) -> None:
         run([folder / command, "--help"], environ=environ)
     said = run([folder / "pydlshogi"], QUESTIONS, environ).splitlines()
     if missing := [answer for answer in ANSWERS if not any(line.startswith(answer) for line in said)]:
-        raise PackageError(f"the installed engine does not say {', '.join(missing)}; it says {said[-3:]}")
+        raise OneLineError(f"the installed engine does not say {', '.join(missing)}; it says {said[-3:]}")
 
 
 def pack_for_windows(wheel: Path, embeddable: Path, work: Path, out: Path) -> Path:
-    """`wheel`, the Python of `embeddable` and all packages as a zip. Raises PackageError."""
+    """`wheel`, the Python of `embeddable` and all packages as a zip. Raises OneLineError."""
     top = work / "windows" / "pydlshogi"
     python = top / "python"
     with zipfile.ZipFile(embeddable) as archive:
@@ -95,9 +92,9 @@ def pack_for_windows(wheel: Path, embeddable: Path, work: Path, out: Path) -> Pa
     paths = sorted(python.glob("python3*._pth"))
     version = re.fullmatch(r"python3(\d+)", paths[0].stem) if paths else None
     if version is None:
-        raise PackageError(f"{embeddable} is no embeddable Python 3: it has no python3*._pth")
+        raise OneLineError(f"{embeddable} is no embeddable Python 3: it has no python3*._pth")
     if int(version[1]) != sys.version_info.minor:
-        raise PackageError(
+        raise OneLineError(
             f"{embeddable} is Python 3.{version[1]}: run this with the same, for pip asks its own version"
         )
     packages = python / "Lib" / "site-packages"
@@ -131,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.windows:
                 print(pack_for_windows(wheel, options.windows, work, options.out))
 
-    return exit_status("package", make, PackageError, zipfile.BadZipFile)
+    return exit_status("package", make, zipfile.BadZipFile)
 
 
 if __name__ == "__main__":

@@ -48,11 +48,6 @@ def read_log(path: Path) -> tuple[list[Line], list[Line]]:
     return steps, validations
 
 
-def smooth(values: list[float], keep: float = 0.9) -> list[float]:
-    """The running average of `values`, which keeps the share `keep` from one value to the next."""
-    return list(accumulate(values, lambda average, value: keep * average + (1 - keep) * value))
-
-
 def dress(axes: Any, across: str, title: str = "", upwards: str = "") -> None:
     """What a panel has beside its curves; a legend where these have names."""
     axes.set(xlabel=across, ylabel=upwards)
@@ -68,7 +63,8 @@ def draw_curves(axes: Any, steps: list[Line], validations: list[Line], *parts: t
     for colour, (trained, validated, label) in zip(("tab:blue", "tab:orange", "tab:green"), parts, strict=False):
         if trained:
             x = [line["positions"] / 1e6 for line in steps]
-            axes.plot(x, smooth([line[trained] for line in steps]), color=colour, alpha=0.6, label=f"{label}, training")
+            smooth = [*accumulate((line[trained] for line in steps), lambda mean, value: 0.9 * mean + 0.1 * value)]
+            axes.plot(x, smooth, color=colour, alpha=0.6, label=f"{label}, training")
         x = [line["step"] * scale for line in validations]
         y = [line["validation"][validated] for line in validations]
         axes.plot(x, y, "o-", color=colour, markersize=3, label=f"{label}, validation")

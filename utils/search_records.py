@@ -30,8 +30,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import Backend, BackendError
+from pydlshogi.network.backend import Backend
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
@@ -39,7 +38,7 @@ from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.support.settings import settle
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import with_legal_moves
@@ -206,8 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
             search(options, pool)
 
-    errors = (BackendError, DatasetError, ModelError, SettingError)
-    return exit_status("search_records", run, *errors, resume="the same command goes on")
+    return exit_status("search_records", run, resume="the same command goes on")
 
 
 if __name__ == "__main__":

@@ -18,13 +18,11 @@ import numpy as np
 
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import check_writable
-from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.validation import fit_for_play, validate
 from pydlshogi.training.validation import asking, sample
 from utils.validate_network import parsed_with_games, tables, val_positions
@@ -73,8 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed_with_games(parser, arguments)
     if options.out.suffix != ".npz":
         parser.error(f"{options.out} does not end in .npz")
-    errors = (BackendError, DatasetError, ModelError, RuntimeError)
-    return exit_status("ship_network", partial(_run, options), *errors)
+    return exit_status("ship_network", partial(_run, options), RuntimeError)
 
 
 if __name__ == "__main__":

@@ -27,15 +27,15 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import cache_folder, digest, reserved, write_whole
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, settle
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.support.settings import settle
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
 from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import OpeningError, read_openings
+from utils.arena.openings import read_openings
 from utils.arena.referee import Referee, Verdict, other
 from utils.arena.usi_engine import UsiEngine
 
@@ -59,10 +59,6 @@ _PLAYED_OUT: Final = 0.15
 PATIENCE: Final = 30.0
 _SLOWEST: Final = 1000
 """Nodes a second; an engine that takes PATIENCE, in seconds, longer than that has hung."""
-
-
-class TeachError(Exception):
-    """The engine cannot be used; the message is one line."""
 
 
 class TaughtMove(NamedTuple):
@@ -102,7 +98,7 @@ class Teacher:
     def ask(self, board: Any, start: str, moves: Sequence[str] = ()) -> TaughtMove | None:
         """What it says of `board`, which is `start` after `moves`; None where it gives none that makes sense.
 
-        Raises TeachError where it does not even start.
+        Raises OneLineError where it does not even start.
         """
         engine = self._running()
         try:
@@ -131,7 +127,7 @@ class Teacher:
                 self._engine.prepare(self._options)
                 self._engine.new_game()
             except EngineError as error:
-                raise TeachError(f"`{self._command}` {error}") from error
+                raise OneLineError(f"`{self._command}` {error}") from error
         return self._engine
 
 
@@ -150,7 +146,7 @@ def teaching(
                 parts = [odd(teacher, position, random) for position in item.positions]
             positions = np.concatenate(parts)
             if not len(positions):
-                raise TeachError(f"`{command}` said nothing that makes sense of any position of {item.name}")
+                raise OneLineError(f"`{command}` said nothing that makes sense of any position of {item.name}")
             return positions
 
         yield taught
@@ -299,8 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
             teach(options, pool)
 
-    errors = (DatasetError, OpeningError, SettingError, TeachError)
-    return exit_status("teach", run, *errors, resume="the same command goes on")
+    return exit_status("teach", run, resume="the same command goes on")
 
 
 if __name__ == "__main__":

@@ -28,15 +28,16 @@ from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
+from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import add_pool_options, bounded, exit_status, parser_for, pool_of, positive
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.support.settings import settle
 from utils.arena.engine_process import EngineError
-from utils.arena.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames
 from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import OpeningError, check_room, read_openings
+from utils.arena.openings import check_room, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, play_game
 from utils.arena.seats import longest_game
 from utils.arena.usi_engine import UsiEngine
@@ -45,10 +46,6 @@ _STEP_FALLS: Final = 0.101
 _RATE_FALLS: Final = 0.602
 
 Values = dict[str, float]
-
-
-class TuneError(Exception):
-    """Nothing can be tuned so; the text is one line."""
 
 
 class Tuned(NamedTuple):
@@ -132,7 +129,7 @@ def duel(
                 played = play_game({"b": black, "w": white}, {"b": limit, "w": limit}, pair.opening, rules)
                 if played.verdict.ending == "crash" or not (black.alive() and white.alive()):
                     settings = " against ".join(map(str, pair.options))
-                    raise TuneError(f"`{command}` died or fell silent in pair {pair.number}, {settings}")
+                    raise OneLineError(f"`{command}` died or fell silent in pair {pair.number}, {settings}")
                 winner = played.verdict.winner
                 points += 0.5 if winner is None else float((winner == "b") == (black is changed))
             return points
@@ -222,7 +219,7 @@ def _run(arguments: argparse.Namespace) -> None:
     fixed = option_settings(arguments.option)
     names = [name.lower() for name in (*(option.name for option in spsa.tuned), *fixed)]
     if len({*names}) < len(names):
-        raise TuneError("an option is named twice")
+        raise OneLineError("an option is named twice")
     rules = MatchRules(max_moves=arguments.max_moves)
     task = partial(duel, arguments.engine, fixed, arguments.limit, rules)
     settings = {
@@ -243,7 +240,7 @@ def _run(arguments: argparse.Namespace) -> None:
             deadline = 2 * longest_game([arguments.limit] * 2, rules)
             values = tune(spsa, openings, finished, pool, task, deadline)
         except EngineError as error:
-            raise TuneError(f"engine `{arguments.engine}` {error}") from error
+            raise OneLineError(f"engine `{arguments.engine}` {error}") from error
     print(report(spsa, values, arguments.engine))
 
 
@@ -259,8 +256,7 @@ def report(spsa: Spsa, values: Values, engine: str) -> str:
 def main(words: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_intermixed_args(words)
     run = partial(_run, parsed)
-    errors = (OpeningError, OptionError, SettingError, TableError, TuneError)
-    return exit_status("tune", run, *errors, resume="the same command goes on with it")
+    return exit_status("tune", run, resume="the same command goes on with it")
 
 
 if __name__ == "__main__":

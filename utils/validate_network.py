@@ -15,12 +15,9 @@ from typing import Any
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status, natural, parser_for
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.records import Positions
 from pydlshogi.training.shogi.validation import PHASES, validate
@@ -105,8 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.validate_network", "Print how well networks predict recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
     options = parsed_with_games(parser, arguments)
-    errors = (BackendError, DatasetError, ModelError, RuntimeError)
-    return exit_status("validate_network", partial(_run, options), *errors)
+    return exit_status("validate_network", partial(_run, options), RuntimeError)
 
 
 if __name__ == "__main__":

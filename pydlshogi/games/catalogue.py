@@ -7,12 +7,13 @@ from pydlshogi.games.dobutsu.game import GAME as DOBUTSU
 from pydlshogi.games.entry import GameEntry
 from pydlshogi.games.othello.game import GAME as OTHELLO
 from pydlshogi.games.shogi.game import GAME as SHOGI
+from pydlshogi.support.errors import OneLineError
 
 GAMES: Final[dict[str, GameEntry]] = {game.name: game for game in (SHOGI, DOBUTSU, OTHELLO)}
 """The first is the one that is meant where none is named, and the last whose formats a record is tried in."""
 
 
-class UnknownGame(ValueError):
+class UnknownGame(OneLineError, ValueError):
     """There is no game of this name; the message is one line."""
 
 

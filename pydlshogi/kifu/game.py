@@ -10,6 +10,7 @@ import cshogi
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.support.errors import OneLineError
 
 Win = Literal["b", "w", "d"]
 Ending = Literal[
@@ -27,7 +28,7 @@ _SIDES: Final[tuple[Win, Win]] = ("b", "w")
 _COUNTS: Final = {"K": 2, "R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 
 
-class RecordError(ValueError):
+class RecordError(OneLineError, ValueError):
     """A text that is no sound record of a game; the message says why, in one line."""
 
 

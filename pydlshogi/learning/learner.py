@@ -5,7 +5,7 @@ All that a run knows is in its folder: see run_folder.py.
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -36,21 +36,6 @@ _SIZED: Final = 4
 """Cycles after which a run can say what it would need; the first of them does not count."""
 
 
-@dataclass
-class Times:
-    """Seconds that the parts of a cycle took."""
-
-    play: float = 0.0
-    network: float = 0.0
-    """Of `play`: where the network was asked."""
-    learn: float = 0.0
-    compare: float = 0.0
-
-    @property
-    def total(self) -> float:
-        return self.play + self.learn + self.compare
-
-
 class Learner:
     """A run: cycle after cycle."""
 
@@ -69,7 +54,6 @@ class Learner:
         self._run.kept = {"compared": -1.0} | dict.fromkeys(names, 0.0)
         if goes_on:
             self._run.load(read_checkpoint(folder.checkpoint))
-            self._run.kept.setdefault("anchor", float(settings.compare_every))  # older checkpoints have none
         # What was measured at the beginning is not measured anew when it goes on.
         measured = replace(settings, encoding=self._encoding.name, precision=self._run.settings.precision)
         folder.describe(game.name, measured)
@@ -94,24 +78,25 @@ class Learner:
 
     def cycle(self) -> dict[str, Any]:
         """Play, learn, compare. Returns the line of the journal."""
-        folder, kept, times = self._folder, self._run.kept, Times()
+        folder, kept = self._folder, self._run.kept
         number = int(kept["cycle"])
-        start = time.monotonic()
+        begun = time.monotonic()
         sets, share, games = self._play(number)
-        times.play = time.monotonic() - start
-        times.network = share * times.play
-        line = {"step": number + 1, "played": games} | self._learn(number, sets, times)
+        played = time.monotonic()
+        line = {"step": number + 1, "played": games} | self._learn(number, sets, kept["seconds"] + played - begun)
+        learned = time.monotonic()
         kept["cycle"] = number + 1
         self._run.write(folder.network(number + 1))
+        compared = time.monotonic()
         if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
-            line |= self._compare(number + 1, times)
-        kept["seconds"] += times.total
-        line |= asdict(times)
+            line |= self._compare(number + 1)
+        times = {"play": played - begun, "learn": learned - played, "compare": time.monotonic() - compared}
+        kept["seconds"] += sum(times.values())
+        line |= times | {"network": share * times["play"]}
         self._run.window.zero_()
         self._journal.write(line)  # if the checkpoint does not follow, it is dropped again
         self._run.save(folder.checkpoint)
-        kept_networks = {number + 1, int(kept["compared"]), int(kept["anchor"])}
-        folder.forget_networks(kept_networks)
+        folder.forget_networks({number + 1, int(kept["compared"]), int(kept["anchor"])})
         return line
 
     def finish(self) -> Path:
@@ -134,8 +119,9 @@ class Learner:
             games += len(played.lengths)
         return folder.played(number), sum(shares) / max(1, len(missing)), games
 
-    def _learn(self, number: int, sets: Sequence[PlayedGames], times: Times) -> dict[str, Any]:
-        """Learn from the window of newest games; returns figures of the games, and of what was learned."""
+    def _learn(self, number: int, sets: Sequence[PlayedGames], seconds: float) -> dict[str, Any]:
+        """Learn from the window of newest games, so many seconds after the run began; returns figures of the games, and
+        of what was learned."""
         settings, run, kept = self._settings, self._run, self._run.kept
         new, games = sum(map(len, sets)), sum(len(each.lengths) for each in sets)
         kept["positions"] += new
@@ -154,11 +140,9 @@ class Learner:
             return batch_of(examples.examples(rows), self._encoding, turns)
 
         for batch in islice(batches(prepare, 0), steps if len(examples) else 0):
-            seconds = kept["seconds"] + times.total + time.monotonic() - start
-            run.progress = min(1.0, seconds / (60 * settings.minutes))
+            run.progress = min(1.0, (seconds + time.monotonic() - start) / (60 * settings.minutes))
             run.learn(batch)
         run.check()
-        times.learn = time.monotonic() - start
         lengths, scores = (np.concatenate([getattr(each, name) for each in sets]) for name in ("lengths", "scores"))
         gave_up, wrongly = np.sum([each.misjudged for each in sets], axis=0).tolist()
         return {
@@ -174,9 +158,8 @@ class Learner:
             **dict(zip(FIGURES, (run.window / steps).tolist() if steps else [None] * len(FIGURES), strict=True)),
         }
 
-    def _compare(self, number: int, times: Times) -> dict[str, Any]:
+    def _compare(self, number: int) -> dict[str, Any]:
         """Compare the network after so many cycles with the last one compared, and with the anchor, the first one."""
-        start = time.monotonic()
         kept, line = self._run.kept, dict[str, Any]()
         if kept["compared"] < 0:
             kept["anchor"] = number
@@ -190,7 +173,6 @@ class Learner:
                 line[name] = {"against": other, "counts": counts, "elo": difference}
         kept["elo"] += line["last"]["elo"] if "last" in line else 0.0
         kept["compared"] = number
-        times.compare = time.monotonic() - start
         return {"elo": kept["elo"], **line}
 
     def _match(self, number: int, other: int) -> list[int]:

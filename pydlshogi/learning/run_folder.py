@@ -9,16 +9,12 @@ from typing import Any, Final
 
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.support.files import replacing
+from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import write_whole
 from pydlshogi.support.settings import option_of
-from pydlshogi.training.settings import GONE
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "value_width", "policy_width", "init", "optimiser", "seed")
 """Settings that a run keeps to."""
-
-
-class RunError(ValueError):
-    """A run that cannot go on as asked; the message is one line."""
 
 
 def numbered(folder: Path) -> dict[int, Path]:
@@ -39,42 +35,37 @@ class RunFolder:
 
     def settle(self, game: str, defaults: Cycle, given: dict[str, Any]) -> Cycle:
         """The settings of the run: a new one gets `defaults`, with the kind and size of a network that it begins with,
-        changed by what was `given`; one that is there keeps its own, changed by what was given. Raises RunError where
-        that cannot be, and ModelError.
+        changed by what was `given`; one that is there keeps its own, changed by what was given. Raises OneLineError
+        where that cannot be, and ModelError.
         """
         if not self._about.exists():
             for path in (self.checkpoint, self.journal, self.result):
                 if path.exists() and path.stat().st_size:
-                    raise RunError(f"{self.path} holds {path.name} of something else: give another --out")
+                    raise OneLineError(f"{self.path} holds {path.name} of something else: give another --out")
             first = Path(given["init"]) if given.get("init") else None
             return replace(defaults.begun_with(first) if first else defaults, **given)
         try:
             about = json.loads(self._about.read_bytes())
-            gone = {name: about["settings"].pop(name, None) for name in GONE}
-            about["settings"].pop("forced_playouts", None)  # a run that had them goes on without
             before = replace(defaults, **about["settings"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{self._about} does not describe a run") from error
-        for name in filter(gone.get, GONE):
-            raise RunError(f"{self.path} is a run with {option_of(name)}, which is gone: give another --out")
+            raise OneLineError(f"{self._about} does not describe a run") from error
         if about["game"] != game:
-            raise RunError(f"{self.path} is a run of {about['game']}, not of {game}")
+            raise OneLineError(f"{self.path} is a run of {about['game']}, not of {game}")
         settings = replace(before, **given)
         for name in _FIXED:
             if getattr(settings, name) != getattr(before, name):
                 option = f"{option_of(name)} {quote(str(getattr(before, name)))}"
-                raise RunError(f"{self.path} is a run with {option}: give another --out")
+                raise OneLineError(f"{self.path} is a run with {option}: give another --out")
         # The first cycle writes its network before there is a checkpoint.
         if not self.checkpoint.exists() and (self.result.exists() or max(self._networks(), default=0) > 1):
-            raise RunError(f"{self.checkpoint} is missing, without which the run cannot go on: give another --out")
+            raise OneLineError(f"{self.checkpoint} is missing, without which the run cannot go on: give another --out")
         return settings
 
     def describe(self, game: str, settings: Cycle) -> None:
         """Write down the settings of the run. Raises OSError."""
         for folder in ("networks", "games"):
             (self.path / folder).mkdir(parents=True, exist_ok=True)
-        with replacing(self._about) as file:
-            file.write(json.dumps({"game": game, "settings": asdict(settings)}, indent=1).encode())
+        write_whole(self._about, json.dumps({"game": game, "settings": asdict(settings)}, indent=1).encode())
 
     def network(self, cycle: int) -> Path:
         """The network that came out of so many cycles."""
@@ -86,8 +77,7 @@ class RunFolder:
 
     def newest_network(self) -> Path | None:
         """Of a run that is there."""
-        networks = self._networks()
-        return networks[max(networks)] if networks else None
+        return next(reversed(self._networks().values()), None)
 
     def forget_networks(self, keep: set[int]) -> None:
         """Delete all networks but those after so many cycles."""

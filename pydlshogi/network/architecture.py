@@ -15,6 +15,7 @@ from math import isqrt, prod
 from typing import Final, NamedTuple
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.support.errors import OneLineError
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
@@ -32,7 +33,7 @@ MOST_WEIGHTS: Final = 1 << 28
 HOW_TO_EXPORT: Final = "dlshogi's convert_model_to_onnx makes an .onnx of its weights"
 
 
-class ModelError(ValueError):
+class ModelError(OneLineError, ValueError):
     """A network that cannot be used; the message is one line."""
 
 
@@ -115,8 +116,7 @@ def label_planes_for(encoding: Encoding) -> int:
     return -(-encoding.labels // (encoding.height * encoding.width))
 
 
-@dataclass(frozen=True)
-class Heads:
+class Heads(NamedTuple):
     """Names of the layers between the last feature map and the two outputs."""
 
     policy: str
@@ -172,9 +172,8 @@ def parameter_shapes(architecture: Architecture) -> Shapes:
     shapes |= {f"{plane_value}/W": (planes, channels, 1, 1), f"{plane_value}/b": (planes,)}
     if heads.value_bn is not None:
         shapes |= _normalisation(heads.value_bn, planes)
-    shapes |= _linear(hidden_value, labels, HIDDEN)
-    shapes |= _linear(value, HIDDEN, 1)
-    return shapes
+    shapes |= {f"{hidden_value}/W": (HIDDEN, labels), f"{hidden_value}/b": (HIDDEN,)}
+    return shapes | {f"{value}/W": (1, HIDDEN), f"{value}/b": (1,)}
 
 
 def bias_shape(architecture: Architecture) -> Shape:
@@ -183,10 +182,6 @@ def bias_shape(architecture: Architecture) -> Shape:
     if architecture.height == architecture.width:
         return (architecture.labels,)
     return (architecture.label_planes, architecture.height, architecture.width)
-
-
-def _linear(name: str, inputs: int, outputs: int) -> Shapes:
-    return {f"{name}/W": (outputs, inputs), f"{name}/b": (outputs,)}
 
 
 def _normalisation(name: str, channels: int) -> Shapes:

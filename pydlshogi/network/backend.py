@@ -8,9 +8,10 @@ from typing import Final, Protocol
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
+from pydlshogi.support.errors import OneLineError
 
 
-class BackendError(RuntimeError):
+class BackendError(OneLineError, RuntimeError):
     """A framework or device that is not there; the message is one line that says what to install."""
 
 

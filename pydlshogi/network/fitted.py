@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.support.files import read_plain, write_whole
 
 _LARGEST: Final = 1 << 20
 
@@ -39,5 +39,4 @@ def fitted_option(modelfile: Path, name: str) -> int:
 
 def write_fitted(path: Path, options: Mapping[str, int], validation: Mapping[str, object]) -> None:
     """Write what was fitted, and how well the network did in validation, to the `.json` at `path`."""
-    with replacing(path) as file:
-        file.write(json.dumps({"options": options, "validation": validation}, indent=1).encode() + b"\n")
+    write_whole(path, json.dumps({"options": options, "validation": validation}, indent=1).encode() + b"\n")

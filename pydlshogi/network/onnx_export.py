@@ -73,11 +73,6 @@ class _Graph:
     def relu(self, x: str) -> str:
         return self.node("Relu", [x], f"{x}/relu")
 
-    def residual_block(self, x: str, name: str) -> str:
-        y = self.relu(self.convolution(x, f"{name}/conv1", f"{name}/bn1"))
-        y = self.convolution(y, f"{name}/conv2", f"{name}/bn2")
-        return self.relu(self.node("Add", [y, x], f"{name}/add"))
-
 
 def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     """The network with these weights as an ONNX model.
@@ -93,7 +88,9 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     for name in architecture.convolutions:
         features = graph.relu(graph.convolution(features, name))
     for name in architecture.blocks:
-        features = graph.residual_block(features, name)
+        y = graph.relu(graph.convolution(features, f"{name}/conv1", f"{name}/bn1"))
+        y = graph.convolution(y, f"{name}/conv2", f"{name}/bn2")
+        features = graph.relu(graph.node("Add", [y, features], f"{name}/add"))
 
     policy = graph.node("Flatten", [graph.convolution(features, heads.policy)], "policy/flat")
     # This bias belongs to the label, not to the plane, so it cannot be that of the convolution.

@@ -64,7 +64,8 @@ def graph_of(path: Path, encodings: Iterable[Encoding], *, half: bool) -> Graph:
         model = _read(path)
         inputs = _parts_of(model, encodings)
         if inputs:
-            _join(model.graph, inputs, _opset(model))
+            opsets = (opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx"))
+            _join(model.graph, inputs, next(opsets, 0))
         return _checked("an .onnx file", model, encodings, foreign=bool(inputs))
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}") from error
@@ -79,16 +80,13 @@ def _read(path: Path) -> ModelProto:
         if os.fstat(file.fileno()).st_size > 4 * MOST_WEIGHTS:
             raise ModelError("too large")
         model = load_model_from_string(file.read())
-    if any(constant.data_location == TensorProto.EXTERNAL for constant in _all_constants(model)):
+    nodes = chain.from_iterable(function.node for function in model.functions)
+    constants = [*_constants(model.graph), *_constants_of(nodes)]
+    if any(constant.data_location == TensorProto.EXTERNAL for constant in constants):
         raise ModelError("some of it is in another file; export it with all weights inside")
-    for constant in _all_constants(model):
+    for constant in constants:
         _check_finite(constant)
     return model
-
-
-def _all_constants(model: ModelProto) -> Iterator[TensorProto]:
-    yield from _constants(model.graph)
-    yield from _constants_of(chain.from_iterable(function.node for function in model.functions))
 
 
 def _check_finite(constant: TensorProto) -> None:
@@ -200,10 +198,6 @@ def _join(graph: GraphProto, inputs: Sequence[_End], opset: int) -> None:
     graph.input.append(helper.make_tensor_value_info(planes, TensorProto.FLOAT, shape))
     for end in outputs:
         graph.output.append(helper.make_tensor_value_info(own(end.name), TensorProto.FLOAT, end.shape))
-
-
-def _opset(model: ModelProto) -> int:
-    return next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), 0)
 
 
 def _cast(given: str, result: str, numbers: str) -> NodeProto:

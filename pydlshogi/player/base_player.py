@@ -17,12 +17,13 @@ from pydlshogi.player.allot import ClockSettings, Costs, allot
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.latency import Latency, Overhead
 from pydlshogi.player.options import ClockOptions, EngineOptions
+from pydlshogi.support.errors import OneLineError
 
 HIGHEST_CP: Final = 29_999
 """From 30000 on, viewers take a score for a mate."""
 
 
-class PlayerError(Exception):
+class PlayerError(OneLineError):
     """A fault that the user made or can repair; the message is one line for them to read."""
 
 

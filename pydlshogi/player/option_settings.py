@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from pydlshogi.player.options import Options, UnknownOption
+from pydlshogi.support.errors import OneLineError
 
 
-class OptionError(ValueError):
+class OptionError(OneLineError, ValueError):
     """An option that cannot be so; the message is one line."""
 
 

@@ -9,6 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import open_plain, replacing
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     AnyArrays = TypeVar("AnyArrays", bound=DataclassInstance)
 
 
-class ArraysError(ValueError):
+class ArraysError(OneLineError, ValueError):
     """A file that does not hold what it should; the message is one line."""
 
 

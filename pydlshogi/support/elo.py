@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import erfc, inf, isfinite, log, log10, sqrt
 from typing import Final, Literal, NamedTuple
 
+from pydlshogi.support.errors import OneLineError
+
 MOST_ELO: Final = 1200.0
 """A larger difference is as good as winning every game."""
 Z95 = 1.959963984540054
@@ -106,7 +108,7 @@ class Sprt:
     def __post_init__(self) -> None:
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
             wanted = f"elo0 < elo1, {-MOST_ELO:g} to {MOST_ELO:g}"
-            raise ValueError(f"SPRT needs {wanted}, not {self.elo0:g} and {self.elo1:g}")
+            raise OneLineError(f"SPRT needs {wanted}, not {self.elo0:g} and {self.elo1:g}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -129,11 +131,8 @@ class Sprt:
 
     def verdict(self, counts: Sequence[int]) -> Literal["elo0", "elo1"] | None:
         """The accepted hypothesis, or None while the match has to go on."""
-        low, high = self.bounds
-        llr = self.llr(counts)
-        if llr <= low:
-            return "elo0"
-        return "elo1" if llr >= high else None
+        (low, high), llr = self.bounds, self.llr(counts)
+        return "elo0" if llr <= low else "elo1" if llr >= high else None
 
 
 def _weighed(counts: Sequence[float]) -> list[tuple[float, float]]:

@@ -16,10 +16,11 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole
 
 
-class SettingError(ValueError):
+class SettingError(OneLineError, ValueError):
     """A value that a setting does not take; the message is one line that names the option."""
 
 

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, Protocol
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Predict, Report
 
 
-class DatasetError(ValueError):
+class DatasetError(OneLineError, ValueError):
     """Records that cannot become a training set; the message is one line."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pydlshogi.support.files import append_whole, replacing
+from pydlshogi.support.files import append_whole, write_whole
 
 
 class Journal:
@@ -23,8 +23,7 @@ class Journal:
         self._waiting = b""
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
         kept = [line for line in lines if _step_of(line) <= step]
-        with replacing(path) as file:
-            file.write("".join(line + "\n" for line in kept).encode())
+        write_whole(path, "".join(line + "\n" for line in kept).encode())
 
     def write(self, line: dict[str, Any]) -> None:
         """Append a line. Raises OSError if that is not possible now."""

@@ -23,6 +23,7 @@ from pydlshogi.network.sparse import read_sparse
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import Weights, read_weights, write_weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
@@ -37,7 +38,7 @@ _DAMAGED: Final = (
 """What PyTorch, or who looks at its checksums, raises for bytes that are no checkpoint."""
 
 
-class TrainingError(Exception):
+class TrainingError(OneLineError):
     """A run that cannot go on; the message is one line."""
 
 

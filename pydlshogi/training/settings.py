@@ -11,8 +11,6 @@ from pydlshogi.support.settings import SettingError, check, setting
 SPARSE = "sparse"
 """The kind of network whose first layer is a table; the others are in `KINDS`."""
 PRECISIONS = ("auto", "float32", "bfloat16")
-GONE = ("gumbel", "reanalyse", "gate", "label_smoothing", "stop_at", "tensorboard")
-"""Settings that older runs may have written down. One that has them off goes on."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import NamedTuple
 
+from pydlshogi.support.errors import OneLineError
+
 START_SECONDS = 180.0
 """How long an engine may take to get ready: networks are loaded and kernels compiled there."""
 QUIT_SECONDS = 2.0
@@ -29,7 +31,7 @@ LONGEST_LINE = 1 << 20
 """Bytes."""
 
 
-class EngineError(Exception):
+class EngineError(OneLineError):
     """An engine cannot be started or used; the text says which and why."""
 
 

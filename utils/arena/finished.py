@@ -5,18 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import append_whole
-
-
-class TableError(Exception):
-    """The table cannot be made; the text says why."""
 
 
 class FinishedGames:
     """A file of finished games, in the order of their ends."""
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
-        """Open a new file, or one to go on with, each of whose games has these names. Raises TableError, OSError."""
+        """Open a new file, or one to go on with, each of whose games has these names. Raises OneLineError, OSError."""
         self.games: list[dict[str, Any]] = []
         self._file = path.open("ab+", buffering=0)
         self._file.seek(0)
@@ -28,7 +25,7 @@ class FinishedGames:
                 self.games.append({**game, **{name: game[name] for name in names}})
             except (ValueError, LookupError, TypeError) as error:
                 self._file.close()
-                raise TableError(f"{path}, line {number} is no game: {error!r}") from error
+                raise OneLineError(f"{path}, line {number} is no game: {error!r}") from error
         self._file.truncate(whole)  # a line that was cut off was being written when the process was killed
 
     def add(self, game: dict[str, Any]) -> None:

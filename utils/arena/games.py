@@ -123,7 +123,7 @@ class GameKind(NamedTuple):
     sfen: Callable[[str], str] = str
     """A position as other engines read it."""
     read_openings: Callable[[Path, int | None], Sequence[Opening]] | None = None
-    """(file, most plies); None: one a line, as USI has them. Raises OpeningError."""
+    """(file, most plies); None: one a line, as USI has them. Raises OneLineError."""
 
 
 def kind_of(game: str) -> GameKind:

@@ -9,22 +9,18 @@ from typing import Final
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.kifu.usi import read_line
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import open_plain
 from utils.arena.games import Opening, kind_of
-
-
-class OpeningError(Exception):
-    """A file of openings cannot be used; the text says which line and why."""
-
 
 _LONGEST_LINE: Final = 1 << 16
 
 
 def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:
-    """Raises OpeningError where nothing is left to play after an opening, in a game of so many moves."""
+    """Raises OneLineError where nothing is left to play after an opening, in a game of so many moves."""
     longest = max(len(opening.moves) for opening in openings) + random_plies
     if longest >= max_moves:
-        raise OpeningError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
+        raise OneLineError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
 
 
 def read_openings(path: Path, plies: int | None = None, game: str = "shogi") -> list[Opening]:
@@ -33,7 +29,7 @@ def read_openings(path: Path, plies: int | None = None, game: str = "shogi") -> 
     Some games have files of their own. In others it is a text file, plain or .xz, of which a line is
     `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word `position`
     before it. Empty lines, comments (#) and lines with a single move (an opening book's answer to the position above)
-    are passed over. Raises OpeningError.
+    are passed over. Raises OneLineError.
     """
     if (read := kind_of(game).read_openings) is not None:
         return list(read(path, plies))
@@ -42,9 +38,9 @@ def read_openings(path: Path, plies: int | None = None, game: str = "shogi") -> 
             text = TextIOWrapper(content, encoding="utf-8")
             openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies, game))
     except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
-        raise OpeningError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise OneLineError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if not openings:
-        raise OpeningError(f"{path} holds no opening")
+        raise OneLineError(f"{path} holds no opening")
     return openings
 
 
@@ -59,5 +55,5 @@ def _parse(path: Path, lines: Iterable[str], plies: int | None, game: str) -> It
             # Far above what any opening reaches: the limit is the match's business.
             opening.referee(max_moves=10_000)
         except ValueError as error:
-            raise OpeningError(f"{path}, line {number}: {error}") from error
+            raise OneLineError(f"{path}, line {number}: {error}") from error
         yield opening

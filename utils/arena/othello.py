@@ -11,17 +11,13 @@ from pydlshogi.games.othello.rules import START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, after, game_of
 from utils.arena.games import EntryReferee, GameKind, Opening, PlayedGame
 from utils.arena.gtp_engine import GtpEngine
-from utils.arena.openings import OpeningError
 
 
 def read_othello_openings(path: Path, plies: int | None = None) -> list[Opening]:
-    """The beginnings of all games of a file of records, each cut after `plies` moves. Raises OpeningError."""
-    try:
-        games = read_games(path)
-    except (RecordError, OSError) as error:
-        raise OpeningError(str(error) if isinstance(error, RecordError) else f"{path}: {error.strerror}") from error
+    """The beginnings of all games of a file of records, each cut after `plies` moves. Raises RecordError, OSError."""
+    games = read_games(path)
     if any(game.start != START or after(START, game.moves[:plies]).over for game in games):
-        raise OpeningError(f"{path}: an opening is the beginning of a game from the start, and not all of it")
+        raise RecordError(f"{path}: an opening is the beginning of a game from the start, and not all of it")
     return [Opening(None, tuple(map(move_name, game.moves[:plies])), "othello") for game in games]
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from pydlshogi.support.errors import OneLineError
 from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import Opening, PlayedGame, kind_of
 from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, play_game, random_opening
-from utils.arena.store import SIDES, MatchError, Settings, Side, opening_of
+from utils.arena.store import SIDES, Settings, Side, opening_of
 
 
 class Pairing(NamedTuple):
@@ -72,7 +73,7 @@ class Seats:
         return self.play
 
     def play(self, pairing: Pairing) -> tuple[dict[Side, str], PlayedGame]:
-        """The names of the engines and what happened. Raises MatchError if one cannot be used."""
+        """The names of the engines and what happened. Raises OneLineError if one cannot be used."""
         self._playing = True
         for side in SIDES:
             self._seat(side)
@@ -127,5 +128,5 @@ class Seats:
         except EngineError as error:
             raise self._failure(side, error) from error
 
-    def _failure(self, side: Side, error: EngineError) -> MatchError:
-        return MatchError(f"engine {side} `{self._settings.contestant(side).command}` {error}")
+    def _failure(self, side: Side, error: EngineError) -> OneLineError:
+        return OneLineError(f"engine {side} `{self._settings.contestant(side).command}` {error}")

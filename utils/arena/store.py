@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import reserved, write_whole
 from pydlshogi.support.settings import settle
 from utils.arena.finished import FinishedGames
 from utils.arena.games import Opening, PlayedGame, kind_of
@@ -20,10 +21,6 @@ SIDES: tuple[Side, Side] = ("A", "B")
 
 _KEPT = ("game", "black", "winner", "ending", "sfen", "opening_plies", "moves", "overruns", "names")
 """What is needed of a line of games.jsonl."""
-
-
-class MatchError(Exception):
-    """The match cannot be played; the text is for the user."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Store:
     def __init__(self, out: Path, records: Path, settings: Settings) -> None:
         """Open a new or an interrupted match.
 
-        Raises SettingError, TableError or MatchError if a folder holds another one, InUse, OSError.
+        Raises SettingError or OneLineError if a folder holds another one, InUse, OSError.
         """
         self.out, self.records = out, records
         self._kind = kind_of(settings.game)
@@ -72,7 +69,7 @@ class Store:
         self._held.enter_context(reserved(out))
         about = out / "match.json"
         if not about.exists() and any(records.glob(f"{glob.escape(out.name)}-*{self._kind.suffix}")):
-            raise MatchError(f"{records} holds records of another match called {out.name}: choose another")
+            raise OneLineError(f"{records} holds records of another match called {out.name}: choose another")
         settle(about, asdict(settings))
         records.mkdir(parents=True, exist_ok=True)
         self._finished = self._held.enter_context(closing(FinishedGames(out / "games.jsonl", _KEPT)))
@@ -104,9 +101,8 @@ class Store:
             "names": names,
             "record": record.name,
         }
-        with replacing(record) as file:
-            names_of_colours = names[side_of["b"]], names[side_of["w"]]
-            file.write(self._kind.record(played, names_of_colours, f"{self.out.name} {number}").encode())
+        names_of_colours = names[side_of["b"]], names[side_of["w"]]
+        write_whole(record, self._kind.record(played, names_of_colours, f"{self.out.name} {number}").encode())
         self._finished.add(line)
         self.games[number] = line
 

@@ -21,13 +21,10 @@ class Checkpoint:
 
 
 def kept(path: Path, run: str, start: Float32Array) -> Checkpoint:
-    """The checkpoint there, or that of a `start`. Raises ValueError if it is another run's, OSError."""
+    """The checkpoint there, or that of a `start`. Raises ArraysError, also if it is another run's; OSError."""
     if not path.exists():
         return Checkpoint(run, start, 0)
-    try:
-        there = read_arrays(path, Checkpoint, "run of learning")
-    except ArraysError as error:
-        raise ValueError(f"{path} is no checkpoint: {error}") from error
+    there = read_arrays(path, Checkpoint, "run of learning")
     if str(there.run) != run:
-        raise ValueError(f"{path} is of {there.run}, not of {run}: remove it, or choose another --out")
+        raise ArraysError(f"{path} is of {there.run}, not of {run}: remove it, or choose another --out")
     return there

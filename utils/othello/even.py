@@ -15,8 +15,6 @@ from pydlshogi.engines.othello.alphabeta_search import depths_to
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.squares import standing
 from pydlshogi.games.othello.transcript import after, transcript
-from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
 from pydlshogi.support.command_line import bounded, exit_status, parser_for
 from pydlshogi.support.files import check_writable, write_whole
@@ -77,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_whole(options.file, "\n".join([remark, *map(transcript, found), ""]).encode())
         print(f"{len(found)} openings")
 
-    return exit_status("even", run, OptionError, PlayerError)
+    return exit_status("even", run)
 
 
 if __name__ == "__main__":

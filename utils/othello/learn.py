@@ -27,7 +27,6 @@ from pydlshogi.engines.othello.patterns import (
 from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.records import Archive, read_archive
 from pydlshogi.games.othello.rules import States
-from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import held_out
 from pydlshogi.games.othello.wthor import positions_of as played_positions
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Records
@@ -158,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 bar.update()
                 save_weights(options.out, weights)
 
-    return exit_status("learn", run, RecordError)
+    return exit_status("learn", run)
 
 
 if __name__ == "__main__":

@@ -205,7 +205,9 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
             line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
             hits = np.zeros((60, 2))
             loss = kind.learn(games, tested, weights, 0.0, hits, *room)
-            bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {_by_tens(hits)}")
+            right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
+            by_tens = " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
+            bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {by_tens}")
             write_arrays(checkpoint, Checkpoint(run, weights, epoch + 1))
     return weights
 
@@ -213,11 +215,6 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
 def _described(hits: Float64Array, loss: float) -> str:
     right, moves = hits.sum(axis=0)
     return f"{100 * right / max(1, moves):.2f} % of {moves:,.0f} moves, loss {loss / max(1, moves):.4f}"
-
-
-def _by_tens(hits: Float64Array) -> str:
-    right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
-    return " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,7 +19,7 @@ from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, sh
 from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.wthor import GAME, Games, held_out, positions_of
-from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Int64Array
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import check_writable, shipped_model
 from utils.othello.learn import CLASS_COUNT, classes_of, fit, sums, weights_of
@@ -72,14 +72,6 @@ def regression(classes: Int32Array, results: Float32Array) -> Float32Array:
     return weights
 
 
-def value_of(games: Games, plies: Int64Array, scales: Float32Array) -> Int16Array:
-    """int16 [STAGES, NUMBERS]: the value that these games teach."""
-    weights = np.zeros((STAGES, NUMBERS), np.int16)
-    for stage in tqdm(range(STAGES), unit="stage", disable=None):
-        weights[stage] = weights_of(scales[stage] * regression(*examples(games, plies, stage)))
-    return weights
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.othello.learn_value", "Learn a value from games of policies.")
     parser.add_argument("games", type=Path, nargs="+", help="files of games to test by, .wtb")
@@ -95,7 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supervised, scales = load_policy(shipped_model() / SHIPPED_POLICY)
         reinforced, _ = load_policy(options.reinforced)
         games, plies = play_from_random_moves(supervised, reinforced, options.count, options.seed)
-        value = value_of(games, plies, scales)
+        value = np.zeros((STAGES, NUMBERS), np.int16)
+        for stage in tqdm(range(STAGES), unit="stage", disable=None):
+            value[stage] = weights_of(scales[stage] * regression(*examples(games, plies, stage)))
         save_weights(options.out, value)
         for name, weights in (("this value", value), ("the engine's", shipped_weights())):
             _, right = fit_scales(archive, np.flatnonzero(held_out(archive)), weights)

@@ -20,14 +20,15 @@ from pydlshogi.engines.othello import alphabeta, mcts
 from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_from_start
-from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
-from pydlshogi.player.base_player import BasePlayer, BestMove, Engine, PlayerError
+from pydlshogi.games.othello.transcript import Transcript, transcript
+from pydlshogi.player.base_player import BasePlayer, BestMove, Engine
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.elo import estimate, histogram_of_pairs, mean_score
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import digest, shipped_model
-from utils.arena.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames
 
 _MEGABYTES: Final = 64
 
@@ -152,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         made: dict[str, list[Side]] = {}
         with closing(FinishedGames(options.file, ("row", "number", "seconds", "black_leads"))) as finished:
             if any(game["row"] in rows and game.get("parameters") != parameters for game in finished.games):
-                raise TableError(f"{options.file} holds games of another network or openings: choose another file")
+                raise OneLineError(f"{options.file} holds games of another network or openings: choose another file")
             there = {(game["row"], game["seconds"], game["number"]) for game in finished.games}
             missing = [task for task in tasks if task not in there]
             for row, seconds, number in tqdm(missing, unit="game", disable=None):
@@ -163,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 finished.add({"row": row, "number": number, "seconds": seconds, "parameters": parameters, **game})
             print(table(finished.games, {**ROWS, **rows}))
 
-    return exit_status("parts", run, PlayerError, RecordError, TableError, resume="the same command goes on")
+    return exit_status("parts", run, resume="the same command goes on")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,6 @@ from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.sparse import ENCODINGS
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out
-from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import exit_status, parser_for, positive
@@ -83,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"moves predicted: {np.mean(hits):.1%} of {len(hits):,}")
         print(by_four_plies(right / (wrong + right) if wrong + right else math.nan for wrong, right in winners))
 
-    return exit_status("predicted", run, BackendError, ModelError, ValueError)
+    return exit_status("predicted", run, ValueError)
 
 
 if __name__ == "__main__":

@@ -28,13 +28,12 @@ from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS, CutPair, Cuts, at_stag
 from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, STAGES, load_weights
 from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
-from pydlshogi.games.othello.transcript import RecordError, Transcript, transcript
+from pydlshogi.games.othello.transcript import Transcript, transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.processes import ProcessPool
-from utils.arena.finished import TableError
 from utils.othello.probcut_table import LONGEST_TASK, deepened, fill
 
 FIRST_PLY: Final = 9
@@ -222,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             (_measure if options.games else _play)(options, pool)
 
     resume = "the same command goes on with it" if options.table else ""
-    return exit_status("probcut", run, RecordError, TableError, ValueError, resume=resume)
+    return exit_status("probcut", run, ValueError, resume=resume)
 
 
 def _measure(options: argparse.Namespace, pool: WorkerPool) -> None:

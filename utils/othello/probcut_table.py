@@ -27,8 +27,9 @@ from pydlshogi.engines.othello.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.elo import histogram_of_pairs
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.pool import Plain, WorkerPool
-from utils.arena.finished import FinishedGames, TableError
+from utils.arena.finished import FinishedGames
 
 LONGEST_TASK: Final = 3600.0
 """Seconds after which a game, or a process that searches some positions, is given up."""
@@ -117,14 +118,14 @@ def deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
 def fill(path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None, games: int, pool: WorkerPool) -> None:
     """Play what a file of games lacks, so many in each cell, and print the table, however that ends.
 
-    Raises TableError if its games are of other parameters or openings.
+    Raises OneLineError if its games are of other parameters or openings.
     """
     held = weights.read_bytes() + cuts.read_bytes() + " ".join(openings or ()).encode()
     parameters = hashlib.sha256(held).hexdigest()[:16]
     names = ("plain", "more", "number", "parameters", "discs", "evaluations", "seconds")
     with closing(FinishedGames(path, names)) as finished:
         if any(game["parameters"] != parameters for game in finished.games):
-            raise TableError(f"{path} holds games of other weights, cuts or openings: choose another file")
+            raise OneLineError(f"{path} holds games of other weights, cuts or openings: choose another file")
         there = {(game["plain"], game["more"], game["number"]) for game in finished.games}
         missing = [task for task in tasks(games, openings) if task[:3] not in there]
         played = pool.map(Plain(partial(play, weights=weights, cuts=cuts)), missing, LONGEST_TASK)

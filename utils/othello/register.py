@@ -26,14 +26,12 @@ from pydlshogi.engines.othello.openings import NO_OPENINGS, OpeningBook, key_of,
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.squares import standing
-from pydlshogi.player.base_player import Info, PlayerError
+from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols.loaded_engine import LoadedEngine
-from pydlshogi.support.arrays_file import ArraysError, write_arrays
+from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import check_writable
-from pydlshogi.support.pool import PoolError
 from pydlshogi.support.processes import available_cores
 from utils.growth import GrowingBook
 from utils.othello.judging import add_judge_options, judge_of, judged
@@ -159,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             book.grow(options.search, pool, task, _DEADLINE, save)
         print(f"{options.file}: {len(book.known.keys() | book.after.keys())} positions, {len(known.keys)} were known")
 
-    return exit_status("register", run, ArraysError, OptionError, PlayerError, PoolError)
+    return exit_status("register", run)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import digest, reserved
 from pydlshogi.support.processes import ProcessPool
-from pydlshogi.support.settings import SettingError, settle
+from pydlshogi.support.settings import settle
 
 GAMES_PER_FILE: Final = 100
 _LONGEST_FILE: Final = 3600.0 * 24
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 pass
 
     resume = "the same command plays the games that are missing"
-    return exit_status("selfplay", play_missing, SettingError, ValueError, resume=resume)
+    return exit_status("selfplay", play_missing, ValueError, resume=resume)
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{len(problems)} positions, {wrong} wrong, {nodes:,} nodes, {processor:.2f} s")
         return int(wrong > 0)
 
-    return exit_status("solve", run, RecordError)
+    return exit_status("solve", run)
 
 
 if __name__ == "__main__":

@@ -138,12 +138,9 @@ def sfen_in_other_dialect(sfen: str) -> str:
 def drawn(sfen: str) -> list[str]:
     """The board of an sfen for people, Black's pieces as capitals, with the hands beside."""
     board, _, hands, _ = sfen.split()
-    rows = [re.sub(r"\d|\+?\D", lambda found: _cells(found[0]), row) for row in board.split("/")]
+    spaced = re.sub(r"\d|\+?[A-Za-z]", lambda it: "  ." * int(it[0]) if it[0].isdigit() else it[0].rjust(3), board)
+    rows = spaced.split("/")
     return ["  3  2  1", *(f"{row}  {rank}" for row, rank in zip(rows, "abcd", strict=True)), f"in hand: {hands}"]
-
-
-def _cells(written: str) -> str:
-    return "  ." * int(written) if written.isdigit() else written.rjust(3)
 
 
 def square_name(square: int, white: bool) -> str:

@@ -18,6 +18,7 @@ from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering, st
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import DECIDED, DRAWN, NOT_REACHED
 from pydlshogi.support.arrays import Uint8Array
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import open_plain, replacing
 
 _MAGIC: Final = b"Dobutsu shogi, solved 1\n"
@@ -27,7 +28,7 @@ _KEPT: Final = 1024
 """Blocks that a reader keeps."""
 
 
-class SolutionError(ValueError):
+class SolutionError(OneLineError, ValueError):
     """A file that holds something else; the message is one line."""
 
 

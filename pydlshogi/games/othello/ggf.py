@@ -80,7 +80,10 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
         raise RecordError(f"a board of {size}, not 8" if size else "it has no board (BO)")
     start = position_of(diagram)
     game = game_of([move for _, move in moves], start)
-    _check_colours([colour for colour, move in moves if move != PASS], game)
+    turns = [start.black_to_move ^ bool(ply % 2) for ply, move in enumerate(game.moves) if move != PASS]
+    for colour, black in zip((colour for colour, move in moves if move != PASS), turns, strict=True):
+        if (colour == "B") != black:
+            raise RecordError(f"{'White' if colour == 'W' else 'Black'} moves out of turn")
     result = _RESULT.match(values.get("RE", ""))
     return game._replace(
         result=game.result if result is None else round(float(result[1])),
@@ -90,10 +93,3 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
         event=values.get("PC", ""),
         date=values.get("DT", ""),
     )
-
-
-def _check_colours(colours: list[str], game: Transcript) -> None:
-    turns = [game.start.black_to_move ^ bool(ply % 2) for ply, move in enumerate(game.moves) if move != PASS]
-    for colour, black in zip(colours, turns, strict=True):
-        if (colour == "B") != black:
-            raise RecordError(f"{'White' if colour == 'W' else 'Black'} moves out of turn")

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move
+from pydlshogi.support.errors import OneLineError
 
 _MOVE: Final = re.compile(r"([a-h][1-8]|pass|pa|ps|--)\s*", re.IGNORECASE)
 
 
-class RecordError(ValueError):
+class RecordError(OneLineError, ValueError):
     """A text, or a file, that is no sound record of a game; the message says why, in one line."""
 
 

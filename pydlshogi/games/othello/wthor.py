@@ -28,7 +28,7 @@ from pydlshogi.games.othello.rules import (
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
 from pydlshogi.support.arrays import Records, Uint8Array
 from pydlshogi.support.compiled import allocating, compiled
-from pydlshogi.support.files import read_plain, replacing
+from pydlshogi.support.files import read_plain, write_whole
 
 LARGEST_FILE: Final = 1 << 28
 """Bytes of a file of games."""
@@ -93,8 +93,7 @@ def write_wthor(path: Path, games: Games, year: int, depth: int) -> None:
     """Write `games`; see HEADER for `depth`. Raises OSError."""
     header = np.zeros(1, HEADER)
     header["games"], header["year"], header["size"], header["depth"] = len(games), year, 8, depth
-    with replacing(path) as file:
-        file.write(header.tobytes() + games.astype(GAME, copy=False).tobytes())
+    write_whole(path, header.tobytes() + games.astype(GAME, copy=False).tobytes())
 
 
 def held_out(games: Games) -> npt.NDArray[np.bool_]:

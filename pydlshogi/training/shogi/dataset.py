@@ -38,7 +38,9 @@ class ShogiDataset:
         for name, each in data.items():
             if EVAL_COEF[name] not in kept:
                 kept[EVAL_COEF[name]] = fit_eval_coef(positions_of(each))
-        self.rows = often_enough(data, settings)
+        generator, ends = np.random.default_rng(settings.seed), np.cumsum([0, *map(len, data.values())])
+        often_enough = (limit_repeats(positions_of(each), settings.repeats, generator) for each in data.values())
+        self.rows = np.concatenate([end + rows for end, rows in zip(ends, often_enough, strict=False)])
         self._source = source_of(data, settings, encoding, kept)
         self._encoding = encoding
 
@@ -94,13 +96,6 @@ def source_of(
             known["eval"] = averaged_evals(each, settings.eval_plies, target.eval_coef)
         sources.append(Recorded(known, encoding, target, settings.search_value))
     return Several(sources)
-
-
-def often_enough(data: Mapping[str, Positions | Searched], settings: Settings) -> Int64Array:
-    """The numbers of the examples of one epoch: of each source no position more than settings.repeats times."""
-    generator, ends = np.random.default_rng(settings.seed), np.cumsum([0, *map(len, data.values())])
-    limited = (limit_repeats(positions_of(each), settings.repeats, generator) for each in data.values())
-    return np.concatenate([end + rows for end, rows in zip(ends, limited, strict=False)])
 
 
 TRAINING: Final = TrainingEntry(Settings, ShogiDataset, ON_RESUME, QUICK, in_planes_of)

@@ -44,11 +44,6 @@ def _move_to_psv(moves: Uint16Array) -> Uint16Array:
     return told.astype(np.uint16)
 
 
-def _for_mover(black: Any, codes: Uint8Array) -> Any:
-    """By 0, 1 for Black and 2 for White, and whose move it is: the result for the side to move."""
-    return np.where(black == 0, DRAW, np.where(black == 1 + (codes[:, 0] & 1), WIN, LOSS))
-
-
 def _take_fixed(record: np.dtype[Any], told: Callable[[Records, Positions], BoolArray], block: Uint8Array) -> Taken:
     records = block[: len(block) // record.itemsize * record.itemsize].view(record)
     positions = np.zeros(len(records), POSITION)
@@ -71,8 +66,9 @@ def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
     positions["hcp"] = codes = _translated(records["hcp"], positions["move"], HCP)
     result = records["gameResult"].view(np.uint8)
     positions["eval"], positions["ending"] = records["eval"], result & ~np.uint8(3)
-    positions["result"] = _for_mover(result & 3, codes)
-    return np.asarray(result & 3 < 3)
+    winner = result & 3  # 0 for nobody, 1 for Black, 2 for White
+    positions["result"] = np.where(winner == 0, DRAW, np.where(winner == 1 + (codes[:, 0] & 1), WIN, LOSS))
+    return np.asarray(winner < 3)
 
 
 def _of_own(records: Records, positions: Positions) -> BoolArray:

@@ -78,9 +78,6 @@ class Several:
         self._sources = sources
         self._ends = np.cumsum([len(source) for source in sources])
 
-    def __len__(self) -> int:
-        return int(self._ends[-1])
-
     def examples(self, rows: Int64Array, mirrored: BoolArray | None = None) -> Examples:
         """As of `Recorded`."""
         which = np.searchsorted(self._ends, rows, side="right")

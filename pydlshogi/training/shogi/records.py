@@ -197,7 +197,10 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         trusted = record["end"] != "abnormal" and not record.get("win_inferred")
         if record["win"] not in ("b", "w", "d"):
             raise ValueError(f"win is {record['win']!r}, not b, w or d")
-        _check_pawns(start)
+        board = board_from_sfen(start)
+        pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
+        if pawns > _MOST_PAWNS:
+            raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
         moves = moves_of(start, record["moves"].split())
         random = [int(ply) for ply in record.get("random", ())]
         if not all(0 <= ply < len(moves) for ply in random):
@@ -220,13 +223,6 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
 
 def _rating(rating: object) -> float | None:
     return float(rating) if isinstance(rating, int | float) else None
-
-
-def _check_pawns(start: str) -> None:
-    board = board_from_sfen(start)
-    pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
-    if pawns > _MOST_PAWNS:
-        raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
 
 
 def pack(*games: Game) -> Positions:
