@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import cshogi
@@ -19,6 +21,7 @@ from pydlshogi.training.shogi.records import NO_RESULT, POSITION, Positions
 from tests.random_games import random_games, write_jsonl
 from utils import teach
 from utils.arena.engine_process import command_line
+from utils.arena.games import STANDARD
 
 pytestmark = pytest.mark.lent_worker(teach)
 
@@ -102,6 +105,20 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
             results = game["result"][told]
             assert (results[1:] == -results[:-1]).all()
     assert with_result > 6
+
+
+def test_a_game_is_decided_only_where_the_same_side_stays_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"_PLAYED_OUT": 0.0, "_FIRST_RANDOM": (0,), "_RANDOM_RATES": (0.0,)}.items():
+        monkeypatch.setattr(teach, name, value)
+    teacher = teach.Teacher("", {}, 1, 1.0)
+    for white in (-2500, 2500):  # what the engine says when White is to move; of Black's positions 2500
+
+        def ask(board: Any, _: str, moves: Sequence[str], white: int = white) -> teach.TaughtMove:
+            move = Random(len(moves)).choice(list(board.legal_moves))
+            return teach.TaughtMove(cshogi.move16(move), white if board.turn else 2500)
+
+        monkeypatch.setattr(teacher, "ask", ask)
+        assert (len(teach.played(teacher, STANDARD, Random(1))) == 6) == (white < 0)
 
 
 @pytest.mark.parametrize("how", ["--die", "--silent", "--nonsense"])

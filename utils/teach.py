@@ -204,10 +204,11 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
             break
         moves = [cshogi.move16(move) for move in board.history[-2:]]
         rows.append(recorded(board, taught, moves, len(referee.moves)))
-        ahead = ahead + 1 if abs(taught.cp) >= _DECIDED_CP else 0
+        black = taught.cp if referee.turn == "b" else -taught.cp
+        ahead = 0 if abs(black) < _DECIDED_CP else max(ahead, 0) + 1 if black > 0 else min(ahead, 0) - 1
         if taught.declares:
             verdict = referee.declare()
-        elif not taught.move or (ahead >= _DECIDED_PLIES and not played_out):
+        elif not taught.move or (abs(ahead) >= _DECIDED_PLIES and not played_out):
             winner = referee.turn if taught.cp > 0 else other(referee.turn)
             verdict = Verdict(winner, "resign" if not taught.move else "adjudication")
         elif random.random() < rate:
