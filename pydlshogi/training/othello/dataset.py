@@ -13,7 +13,6 @@ from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, STATE, ZERO, States, mobility
 from pydlshogi.games.othello.squares import TURNED, turned
-from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import Games, held_out, positions_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
 from pydlshogi.support.compiled import compiled_for, rule_of_game
@@ -23,6 +22,8 @@ from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample
 
+_NO_GAMES: Final = {".json", ".jou", ".trn"}
+"""What lies beside games: the settings of their self-play, WTHOR's lists of players and tournaments."""
 PHASES: Final = (("opening", 0, 20), ("middle game", 20, 40), ("endgame", 40, 60))
 
 
@@ -77,11 +78,9 @@ class OthelloDataset:
 
 
 def read(source: Path) -> Games:
-    """The games of a file, or of all files of a folder. Raises DatasetError, OSError."""
-    try:
-        return read_archive(sorted(source.iterdir()) if source.is_dir() else [source]).games
-    except RecordError as error:
-        raise DatasetError(str(error)) from error
+    """The games of a file, or of all files of a folder but _NO_GAMES. Raises RecordError, OSError."""
+    paths = sorted(source.iterdir()) if source.is_dir() else [source]
+    return read_archive(path for path in paths if path.suffix.lower() not in _NO_GAMES).games
 
 
 pack: Callable[..., None] = rule_of_game
