@@ -27,9 +27,10 @@ from pydlshogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif, to_kif
 from pydlshogi.player.base_player import BasePlayer, PlayerError
-from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
-from pydlshogi.read_kifu import KifuError, read
+from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.read_kifu import read
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0
@@ -42,10 +43,6 @@ _IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
 _OURS: Final = re.compile(rf"(?:{'|'.join(_IN_KIF.values())}) 勝率-|(?:{'|'.join(_IN_CSA.values())}): win rate -")
 _COMMENTED_MOVES: Final = 6
 _FONT: Final = "DejaVu Sans"
-
-
-class AnalysisError(Exception):
-    """Something the user did or can repair, told in one line."""
 
 
 def row(judged: Judgement) -> str:
@@ -181,12 +178,12 @@ def _parser() -> argparse.ArgumentParser:
 def _game(path: Path, number: int) -> Game:
     games = read(path)
     if number > len(games):
-        raise AnalysisError(f"{path}: there is no game {number}, it holds {len(games)}")
+        raise OneLineError(f"{path}: there is no game {number}, it holds {len(games)}")
     if len(games) > 1:
         print(f"analyze: game {number} of {len(games)} (--game chooses)", file=sys.stderr)
     game = games[number - 1]
     if not game.moves:
-        raise AnalysisError(f"{path}: there are no moves to judge")
+        raise OneLineError(f"{path}: there are no moves to judge")
     return game
 
 
@@ -218,7 +215,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     for output, wanted in ((record, not arguments.no_record), (picture, with_graph), (numbers, arguments.json)):
         if wanted and output.exists() and not arguments.overwrite:
-            raise AnalysisError(f"{output} exists (--overwrite replaces it)")
+            raise OneLineError(f"{output} exists (--overwrite replaces it)")
         if wanted:
             check_writable(output)
     options = MCTSPlayerOptions()
@@ -261,7 +258,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    return exit_status("analyze", partial(_run, options), AnalysisError, KifuError, OptionError, PlayerError)
+    return exit_status("analyze", partial(_run, options))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from functools import partial
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.analysis_server.server import Server
-from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
+from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.processes import available_cores
 
@@ -54,7 +54,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="analysis_server: %(message)s")
-    return exit_status("analysis_server", partial(_run, options), OptionError)
+    return exit_status("analysis_server", partial(_run, options))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,7 @@ from pathlib import Path
 from pydlshogi.csa.client import Client, ClientError, Login
 from pydlshogi.csa.thinker import Thinker
 from pydlshogi.engines.shogi import mcts
-from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.option_settings import OptionError, add_option_setting, set_given
+from pydlshogi.player.option_settings import add_option_setting, set_given
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import read_plain, reserved
 
@@ -71,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    return exit_status("csa", lambda: _run(options), ClientError, OptionError, PlayerError)
+    return exit_status("csa", lambda: _run(options))
 
 
 if __name__ == "__main__":

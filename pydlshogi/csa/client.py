@@ -22,6 +22,7 @@ from pydlshogi.kifu.csa import to_csa
 from pydlshogi.kifu.game import Game
 from pydlshogi.player.base_player import Engine
 from pydlshogi.read_kifu import KifuError, read
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole
 
 _LONGEST_SUMMARY: Final = 4096
@@ -30,7 +31,7 @@ _BROKEN_OFF: Final = "broken off"
 """The result of a game whose end is not known."""
 
 
-class ClientError(Exception):
+class ClientError(OneLineError):
     """There is no way to play; the message is one line."""
 
 

@@ -15,8 +15,7 @@ from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, Position, parse_move
 from pydlshogi.games.othello.transcript import transcript
-from pydlshogi.player.base_player import Info, PlayerError
-from pydlshogi.player.option_settings import OptionError
+from pydlshogi.player.base_player import Info
 from pydlshogi.protocols.gtp import played
 from pydlshogi.protocols.loaded_engine import LoadedEngine, add_engine_options, discs_of, engine_of
 from pydlshogi.support.command_line import exit_status, parser_for
@@ -179,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 # Before the log is on the disk, which may be full; and if nobody reads this any more, the log is.
                 print(transcript(game.moves))
 
-    return exit_status("othello", run, OptionError, PlayerError)
+    return exit_status("othello", run)
 
 
 if __name__ == "__main__":

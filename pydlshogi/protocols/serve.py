@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from pydlshogi.engines.named import engine_named
-from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.option_settings import OptionError
 from pydlshogi.protocols import gtp, nboard
 from pydlshogi.protocols.gtp import Gtp
 from pydlshogi.protocols.inbox import read_ahead
@@ -68,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_engine_options(parser)
     options = parser.parse_args(arguments)
-    return exit_status("othello", lambda: speak(engine_of(options)), OptionError, PlayerError)
+    return exit_status("othello", lambda: speak(engine_of(options)))
 
 
 if __name__ == "__main__":

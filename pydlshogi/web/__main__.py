@@ -18,8 +18,8 @@ from threading import Thread
 from typing import Final
 
 from pydlshogi.analysis_server.pool import Pool
-from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
-from pydlshogi.player.option_settings import OptionError, add_option_setting, option_settings
+from pydlshogi.games.catalogue import GAMES, game_named
+from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
 from pydlshogi.web.phone import own_address, print_code
@@ -124,7 +124,7 @@ def _at_port(made: Callable[[int], BoardServer], wanted: int, earlier: int) -> B
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(format="board: %(message)s")
-    return exit_status("board", partial(_run, options), OptionError, UnknownGame)
+    return exit_status("board", partial(_run, options))
 
 
 if __name__ == "__main__":
