@@ -77,14 +77,15 @@ def lines(game: GameEntry, settings: SelfPlay, played: PlayedGames) -> Iterator[
     """Each game as JSON: the moves in USI, the winner, and what was expected in centipawns of the side that began, as
     pydlshogi.train reads games of shogi."""
     for number, (moves, score) in enumerate(zip(played.games(), played.scores.tolist(), strict=True)):
-        position, words, evals = game.position(draw_ply=settings.draw_ply), [], ["-"] * len(moves)
+        # The last position has no move: in it somebody may have given up.
+        position, words, evals = game.position(draw_ply=settings.draw_ply), [], ["-"] * (len(moves) + 1)
         for move in moves:
             words.append(position.usi(move))
             position.push(move)
         here = played.game == number
         for ply, value in zip(played.plies[here].tolist(), played.searched[here].tolist(), strict=True):
             evals[ply] = str(centipawns(1 - value if ply % 2 else value, _EVAL_COEF))
-        line = {"moves": " ".join(words), "win": _WINNERS[score], "end": "unknown", "evals": " ".join(evals)}
+        line = {"moves": " ".join(words), "win": _WINNERS[score], "end": "unknown", "evals": " ".join(evals[:-1])}
         yield json.dumps(line).encode() + b"\n"
 
 

@@ -88,9 +88,10 @@ def test_killed_before_its_last_file_it_goes_on(own: Path, tmp_path: Path, monke
     assert (tmp_path / "games.jsonl").read_text() == (own / "games.jsonl").read_text()
 
 
-def test_games_of_shogi_can_be_learned_by_train(own: Path, tmp_path: Path) -> None:
-    modelfile = own.parent / "shogi.npz"
-    assert main(["shogi", "--out", str(tmp_path / "own"), "--modelfile", str(modelfile), *QUICKLY]) == 0
+@pytest.mark.parametrize("resign", ["0", "0.49"])
+def test_games_of_shogi_can_be_learned_by_train(resign: str, own: Path, tmp_path: Path) -> None:
+    modelfile, gives_up = own.parent / "shogi.npz", ["--resign", resign, "--play-on", "0", "--full-share", "1"]
+    assert main(["shogi", "--out", str(tmp_path / "own"), "--modelfile", str(modelfile), *QUICKLY, *gives_up]) == 0
     moves = sum(PlayedGames.read(tmp_path / "own" / "00001.npz").lengths)
     assert len(load_positions(tmp_path / "own" / "games.jsonl", "train", tmp_path / "cache")) == moves
 
