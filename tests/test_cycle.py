@@ -176,9 +176,11 @@ def test_a_run_sees_the_game_as_asked_or_as_its_first_network_does(tmp_path: Pat
 
 def test_a_sparse_network_learns_how_all_legal_moves_compare(tmp_path: Path) -> None:
     run, begun = tmp_path / "run", tmp_path / "begun"
-    sparse = [*TINY, "--value-width", "16", "--policy-width", "8", "--minutes", "0.01"]
-    assert cycle.main(["dobutsu", "--out", str(run), "--kind", "sparse", *sparse]) == 0
-    assert cycle.main(["dobutsu", "--out", str(begun), "--init", str(run / "net.npz"), *sparse]) == 0
+    for out, size in (
+        (run, ["--kind", "sparse", "--value-width", "16", "--policy-width", "8"]),
+        (begun, ["--init", str(run / "net.npz")]),
+    ):
+        assert cycle.main(["dobutsu", "--out", str(out), *size, *TINY, "--minutes", "0.01"]) == 0
     one_more_cycle(begun)
     for path in [*(run / "games").glob("*.npz"), *(begun / "games").glob("*.npz")]:
         played = PlayedGames.read(path)

@@ -3,12 +3,13 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.network.sparse import is_sparse
-from pydlshogi.network.weights import read_architecture
+from pydlshogi.network.weights import array_headers, opened_archive, read_architecture
 from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.uct.puct import Puct
@@ -78,9 +79,12 @@ class Cycle(Learning, SelfPlay):
     compare_playouts: int = setting(64, "of every move in a comparison", low=1, high=_MOST)
 
     def begun_with(self, network: Path) -> "Cycle":
-        """These settings, with the kind and size of that network; of a sparse one the kind alone. Raises ModelError."""
+        """These settings, with the kind and size of that network. Raises ModelError."""
         if is_sparse(network):
-            return replace(self, kind=SPARSE)
+            with opened_archive(network) as archive:
+                headers = array_headers(archive)
+                value, policy = (prod(headers[name][0]) for name in ("value_bias", "policy_bias"))
+            return replace(self, kind=SPARSE, value_width=value, policy_width=policy)
         size = read_architecture(network)
         return replace(self, kind=size.kind, depth=size.depth, channels=size.channels)
 
