@@ -340,6 +340,18 @@ def test_a_broken_connection_is_made_anew(table: Table, resumed: bool) -> None:
     assert table.said[-1] == ("1 games: 1 won" if resumed else "2 games: 1 broken off, 1 won")
 
 
+def test_a_game_that_is_stopped_has_a_record(table: Table) -> None:
+    def stop(text: str) -> None:
+        if "not the turn" in text:
+            raise ClientError  # Ctrl-C may come at any moment
+
+    table.client._say = stop
+    peer = table.start().connected().begin()
+    assert peer.hear().startswith("+7776FU")
+    peer.say("+7776FU,T3\n+2726FU,T1")
+    assert [game.usi for game in table.ended()] == [("7g7f",)]
+
+
 def test_a_record_of_another_game_is_not_written_over(table: Table) -> None:
     (table.folder / "game-1.csa").write_text("precious")
     peer = table.start().connected().begin()

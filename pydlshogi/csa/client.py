@@ -133,14 +133,12 @@ class Client:
             comments=self._comments,
             slack=self._patience.slack,
         )
-        ended = game.record()
+        ended: Game | None = None
         try:
-            self._save(path, ended, [])
+            self._save(path, game.record(), [])
             ended = game.play()
-        except Disconnected:
-            ended = game.record()
-            raise
-        finally:
+        finally:  # whatever has broken it off: the server, or Ctrl-C
+            ended = ended or game.record()
             self._save(path, ended, game.lines)
             self.results[path] = _result(ended, terms.own)
             self._say(f"{self.results[path]} ({ended.ending}) after {len(ended.moves)} moves: {path}")
