@@ -69,11 +69,11 @@ def test_the_readme_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert codes[0] == codes[1]
     (code,) = codes[0]
     assert len(code.splitlines()) <= 10
-    (tmp_path / "game.kif").write_bytes(RECORD.read_bytes())
+    (tmp_path / "game.kif").write_text("P-51OU\nP+53FU59OU00KI\n+\n+0052KI\n%TSUMI\n")  # no line after a mate
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pydlshogi, "Engine", QUICK, raising=False)
     exec(code.replace("200", "3"), {})
-    assert len(capsys.readouterr().out.splitlines()) == 3 + len(read(RECORD)[0].moves) + 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]] == ["G*5b", "resign"]
 
 
 def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
