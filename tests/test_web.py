@@ -276,14 +276,15 @@ def test_handicaps_and_positions(board: Board) -> None:
 # Seeing it think
 
 
-def test_an_engine_that_gives_pieces_plays_on() -> None:
+def test_an_engine_of_a_level_or_that_gives_pieces_plays_on() -> None:
     pool = Pool(1, {**SETTINGS, "Resign_Threshold": "1000"})  # all is lost from the first move on
     with served(pool) as board:
-        board.new(sides=("easy", ""))
+        board.new(sides=("full strength", ""), clock=[0, 1])
         assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "resignation", "winner": 1}
-        board.new(start="six pieces", sides=("", "easy"))
-        state = board.news.until(lambda state: state["at"] or state["ending"])
-        assert (state["at"], state["ending"]) == (1, None)
+        for start, sides in (("even", ("easy", "")), ("six pieces", ("", "full strength"))):
+            board.new(start=start, sides=sides, clock=[0, 1])
+            state = board.news.until(lambda state: state["at"] or state["ending"])
+            assert (state["at"], state["ending"]) == (1, None)
     pool.close(cancel=True)
 
 

@@ -135,11 +135,13 @@ def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Oppo
     """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md.
 
     `levels`: where a game has other ones, the weakest first: a Skill_Level, or that and a `temperature` of the policy.
+    They never resign: who is to learn to win has to mate.
     """
     opponents = {}
     for name, level in (levels or _LEVELS).items():
         skill, temperature = level if isinstance(level, tuple) else (level, 0)
-        opponents[name] = Opponent("mcts", {"Skill_Level": str(skill), "temperature": str(temperature)})
+        settings = {"Skill_Level": skill, "temperature": temperature, "Resign_Threshold": 0}
+        opponents[name] = Opponent("mcts", {option: str(value) for option, value in settings.items()})
     return opponents | {"full strength": Opponent("mcts", {}, milliseconds)}
 
 
