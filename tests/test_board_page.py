@@ -688,6 +688,15 @@ def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) 
     person.button("Cancel").click()
 
 
+def test_who_wins_is_offered_the_next_level(person: Person) -> None:
+    person.begin("4k4/9/4P4/9/9/9/4r4/9/4K4 b G 1", opponent="beginner", side="0")
+    expect(person.page.locator("#status")).to_have_text("Black to move: your turn, in check")
+    person.begin(MATE_IN_ONE, opponent="beginner")
+    person.click("G*", "5b")
+    person.button("→ level 2 (novice)").click()
+    expect(person.page.locator("#farPlayer")).to_have_text("Black: level 2 (novice)")
+
+
 def test_a_record_is_pasted_or_dropped(person: Person) -> None:
     page = person.page
     person.open_record((FIXTURES / "floodgate.csa").read_text())

@@ -164,7 +164,7 @@ def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: l
         assert said["engine"]["prepares"] is told
 
 
-def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
+def test_a_move_before_an_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
     waits: list[float] = []
     timer, hands = threading.Timer, Hands()
 
@@ -182,7 +182,10 @@ def test_a_move_of_two_engines_is_shown_for_a_while(board: Board, asked: list[Ta
         hands.seconds += took
         asked[-1].tell(Answer(move=move))
         board.news.until(lambda state, ply=ply: state["at"] == ply)
-    assert waits == [0, 2, 0]  # nothing was shown before the first move; the third took longer
+    board.new("dobutsu", sides=("", "easy"), moves="2c2b")  # a person sees what it has done
+    asked[-1].tell(Answer(move="3a3b"))
+    board.news.until(lambda state: state["at"] == 2)
+    assert waits == [2, 0.5]  # nothing was shown before the first move; the third took longer
 
 
 def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:

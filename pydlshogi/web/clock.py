@@ -9,7 +9,9 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.web.played import Node, TableGame
 
 PACES: Final = (3.0, 1.0, 0.0)
-"""Seconds that a move is shown at least: slow, normal, fast."""
+"""Seconds that a move is shown at least where two engines play: slow, normal, fast."""
+ANSWER: Final = 0.5
+"""Seconds that a person's move is seen before the engine answers."""
 
 
 class Alarm:
@@ -120,7 +122,7 @@ def running_side(game: TableGame) -> int | None:
 
 
 class Pace:
-    """How quickly a game of two engines goes on: people want to follow it."""
+    """How quickly engines move: people want to follow it."""
 
     def __init__(self, lock: threading.RLock) -> None:
         self.seconds = PACES[1]
@@ -134,9 +136,12 @@ class Pace:
         """Another move is shown from now on."""
         self._since = time.monotonic()
 
-    def hold(self, play: Callable[[], None]) -> None:
-        """`play` is called with the lock held once the last move has been shown long enough, unless it is dropped."""
-        self._alarm.set(self._since + self.seconds - time.monotonic(), play)
+    def hold(self, seconds: float, play: Callable[[], None]) -> None:
+        """`play` is called with the lock held once the last move has been shown so long, unless it is dropped."""
+        if (wait := self._since + seconds - time.monotonic()) > 0:
+            self._alarm.set(wait, play)
+        else:
+            play()
 
     def drop(self) -> None:
         """What is held is not played."""

@@ -16,7 +16,7 @@ from pydlshogi.analysis_server.queries import result
 from pydlshogi.game import GameEnd
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
-from pydlshogi.web.clock import PACES, Pace, TurnClock
+from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
 from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
@@ -355,11 +355,9 @@ class Table:
             return
         if answer.lines:
             self._review.note(self._game.shown, answer)
-        if all(self._game.sides):
-            self._clock.stand()
-            self._pace.hold(lambda: self._carry_out(answer))
-        else:
-            self._carry_out(answer)
+        self._clock.stand()
+        seconds = self._pace.seconds if all(self._game.sides) else ANSWER
+        self._pace.hold(seconds, lambda: self._carry_out(answer))
 
     def _carry_out(self, answer: Answer) -> None:
         """Do on the board what the engine wants."""

@@ -246,7 +246,8 @@ function showButtons () {
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
-    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file, previousMistake: !marked || asked,
+    endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file,
+    otherLevel: !otherLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
@@ -263,6 +264,7 @@ function showButtons () {
   label($('judge'), state.judging ? 'stop' : 'judge')
   const place = asked ? state.practice.indexOf(asked.ply) + 1 : 0
   say('practise', place ? `${word('nextTask')} (${place}/${state.practice.length})` : `${word('practise')} (${state.practice.length})`)
+  say('otherLevel', `→ ${word(otherLevel() ?? '')}`)
   if (state.pace) {
     say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
     $('pace').value = state.pace.seconds
@@ -284,6 +286,15 @@ const veiled = () => state.asked?.ply === state.at && revealed !== state.generat
 
 /** Whose side the person has who plays against an engine: 0 or 1; null where two people play, or two engines. */
 const own = () => Boolean(state.sides[0]) === Boolean(state.sides[1]) ? null : Number(Boolean(state.sides[0]))
+
+/** After a win the next stronger opponent, after a loss the next weaker one; undefined where there is none. */
+function otherLevel () {
+  const levels = setup?.games[state.game].opponents ?? []
+  const met = own() === null ? -1 : levels.indexOf(state.sides[1 - own()])
+  const winner = state.ending?.winner ?? null
+  const next = winner === null ? -1 : winner === own() ? met + 1 : met - 1
+  return Math.max(met, next) <= levels.indexOf('full strength') && met >= 0 ? levels[next] : undefined
+}
 
 /** White sits below where the board is turned, and where a person has White against an engine. */
 const flipped = () => turned !== (own() === 1)
@@ -332,7 +343,8 @@ function statusText () {
   const place = moves.length > at ? `${at}/${moves.length}: ` : ''
   const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
   const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : own() === turn && at === moves.length ? 'yourMove' : 'toMove'
-  return `${place}${names[turn]}${joint}${word(what)}${discs()}${passed}`
+  const danger = state.inDanger ? `${language === 'ja' ? '、' : ', '}${wordIn(language, 'inDanger', state.game)}` : ''
+  return `${place}${names[turn]}${joint}${word(what)}${danger}${discs()}${passed}`
 }
 
 /** Main time and, once that is used up, what is left of the byoyomi. */
@@ -510,12 +522,15 @@ $('turn').onclick = () => {
   show()
 }
 WIDE.onchange = () => state && drawBoard()
-/** The same game once more; in an even one the sides are changed. */
-$('rematch').onclick = () => {
-  const { game, start, sides, clock } = state
-  const begun = kind(game, start) === 'odds' ? sides : [...sides].reverse()
+/** The same game once more, perhaps against another opponent; in an even one the sides are changed. */
+function rematch (opponent) {
+  const { game, start, clock } = state
+  const sides = state.sides.map(side => side && (opponent ?? side))
+  const begun = kind(game, start) === 'odds' ? sides : sides.reverse()
   send({ do: 'new', game, start, sides: begun, clock: clock ? [clock.main, clock.byoyomi] : [0, 0] })
 }
+$('rematch').onclick = () => rematch()
+$('otherLevel').onclick = () => rematch(otherLevel())
 
 /** Not every browser forgets by Escape what a dialog was answered last. */
 function present (dialog) {
