@@ -648,6 +648,8 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     page.locator("#judge").tap()
     person.button("Practise (1)").tap()
     person.moves(0)
+    page.evaluate("document.documentElement.dataset.letters = 'large'")  # the wide summary alone scrolls
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     expect(sentence).to_have_text("There is a mate. Find a better move than G*9i")
     assert page.locator(".arrows .ring").count() == 0
     person.at("G*").tap()
