@@ -424,8 +424,12 @@ def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(rec
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "*", "4 反則負け", "*二歩ではない"))
     assert (game.evals, game.comments) == ((None, None), ("", "", "\n二歩ではない"))
     assert record(kif("*", "1 ７六歩(77)", "*", "2 投了")).comments == ()
-    game = record("'*first\nPI\n+\n+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n-3334FU\n'*end\n%TORYO\n")
-    assert (game.evals, game.comments) == ((30, None), ("first", "good\nmove", "end"))
+    move, reply = (
+        "+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n",
+        "-3334FU\n'*end\n'**評価値=54\n'*#評価値=-55\n",
+    )
+    game = record(f"'*first\nPI\n+\n{move}{reply}%TORYO\n")
+    assert (game.evals, game.comments) == ((30, 54), ("first", "good\nmove", "end"))
 
 
 KI2_TABLE = [
@@ -525,6 +529,7 @@ def test_every_ending_comes_back(record, ending, win) -> None:
     game = Game(EVEN, moves_of(EVEN, ("7g7f", "3c3d")), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
     assert record(to_csa(game)) == game
     from_kif = record(to_kif(game))
+    assert "の入玉" not in to_kif(game)  # for Kifu for JS such a line is no record
     if (ending, win) != ("time_up", "b"):  # KIF's word is for the side to move only
         assert from_kif.ending == KIF_HAS_NO_WORD_FOR.get(ending, ending)
     assert from_kif.win == win

@@ -28,6 +28,7 @@ from pydlshogi.kifu.game import (
     settle,
     sfen_of,
 )
+from pydlshogi.kifu.kif import SCORE
 
 _SIGNS: Final = "+-"
 LETTERS: Final = {
@@ -176,8 +177,11 @@ class _Reader:
                 ended = ended or bool(self._special)
 
     def _read_comment(self, ply: int, line: str) -> None:
-        """What programs write begins with two stars."""
-        if line.startswith("'*") and not line.startswith("'**"):
+        """What programs write begins with two stars, or is an evaluation of ShogiHome's."""
+        if ply and (score := SCORE.match(line, 1)):
+            if self._evals[ply - 1] is None:
+                self._evals[ply - 1] = round(float(score[1]))
+        elif line.startswith("'*") and not line.startswith("'**"):
             self._comments.add(ply, line[2:])
 
     def _read_statements(self, text: str) -> None:

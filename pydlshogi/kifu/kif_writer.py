@@ -139,7 +139,7 @@ def _closing(game: Game, turn: int, winner: str) -> list[str]:
     word = next((word for word, conclusion in ENDINGS.items() if settle(conclusion, turn) == outcome), None)
     lines = [f"{count + 1:4} {word}"] if word else []
     if game.win in ("b", "w"):
-        cause = {"illegal_move": "反則", "declaration": "入玉"}.get(outcome[0], "")
+        cause = "反則" if outcome[0] == "illegal_move" else ""  # Kifu for JS refuses any other
         return [*lines, f"まで{count}手で{winner}の{cause}勝ち"]
     return [*lines, f"まで{count}手で{word}"] if word else lines
 
