@@ -173,9 +173,7 @@ def test_candidates_in_kif() -> None:
         (False, "'*blunder: win rate -", "better +0052KI", "'** "),
     ],
 )
-def test_what_was_better_is_said_in_the_records_own_notation(
-    kif: bool, comment: str, better: str, evaluation: str
-) -> None:
+def test_what_was_better_is_said_in_the_records_notation(kif: bool, comment: str, better: str, evaluation: str) -> None:
     played = game("G*1h 5a4a", MATE_IN_ONE)
     moves = list(judge(player(), played, 100))
     lines = analyze.annotated(played, moves, kif).splitlines()

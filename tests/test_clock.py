@@ -122,9 +122,7 @@ def test_how_long(limits: Limits, ply: int, settings: ClockSettings, budget: Bud
         (Limits(btime=8 * 1400), 40, 50, 100),
     ],
 )
-def test_the_overhead_of_the_moves_to_come_is_held_back(
-    limits: Limits, ply: int, overhead: float, optimum: float
-) -> None:
+def test_the_overhead_of_moves_to_come_is_held_back(limits: Limits, ply: int, overhead: float, optimum: float) -> None:
     assert allot(limits, 0, ply, PLAIN, Costs(overhead)).optimum == pytest.approx(optimum, abs=0.1)
 
 

@@ -108,9 +108,7 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def test_every_item_is_done_once_by_workers_that_keep_the_task_open_until_another_comes(
-    pool: WorkerPool, log: Path
-) -> None:
+def test_each_item_is_done_once_by_workers_that_keep_the_task_until_another_comes(pool: WorkerPool, log: Path) -> None:
     for _ in range(3):
         results = list(pool.map(partial(pool_tasks.counted, log), range(20), PATIENT))
         assert sorted((item, result) for item, (result, _) in results) == [(number, number) for number in range(20)]

@@ -424,10 +424,8 @@ def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(rec
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "*", "4 反則負け", "*二歩ではない"))
     assert (game.evals, game.comments) == ((None, None), ("", "", "\n二歩ではない"))
     assert record(kif("*", "1 ７六歩(77)", "*", "2 投了")).comments == ()
-    move, reply = (
-        "+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n",
-        "-3334FU\n'*end\n'**評価値=54\n'*#評価値=-55\n",
-    )
+    move = "+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n"
+    reply = "-3334FU\n'*end\n'**評価値=54\n'*#評価値=-55\n"
     game = record(f"'*first\nPI\n+\n{move}{reply}%TORYO\n")
     assert (game.evals, game.comments) == ((30, 54), ("first", "good\nmove", "end"))
 

@@ -69,9 +69,7 @@ def test_nothing_is_overwritten_unasked(there: str, folder: Path, capsys: pytest
         (["1.npz"], "nowhere/shipped.npz", "nowhere/shipped.npz: No such file or directory"),
     ],
 )
-def test_what_cannot_be_shipped_is_one_line(
-    folder: Path, networks: list[str], out: str, complaint: str, capsys
-) -> None:
+def test_what_cannot_be_shipped_is_a_line(folder: Path, networks: list[str], out: str, complaint: str, capsys) -> None:
     assert run(folder, *networks, out=out) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith("ship_network: ")

@@ -463,9 +463,7 @@ def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureF
     assert "in use by another process" in capsys.readouterr().err
 
 
-def test_a_checkpoint_of_another_version_or_none_is_one_line(
-    finished: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_of_another_version_or_none_is_a_line(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = finished / "run" / train.CHECKPOINT
     state = runs.read_checkpoint(path)
     for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
