@@ -693,6 +693,8 @@ def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) 
 def test_who_wins_is_offered_the_next_level(person: Person) -> None:
     person.begin("4k4/9/4P4/9/9/9/4r4/9/4K4 b G 1", opponent="beginner", side="0")
     expect(person.page.locator("#status")).to_have_text("Black to move: your turn, in check")
+    person.click("5c", "5b")
+    expect(person.page.locator("#error")).to_have_text("the king is in check")
     person.begin(MATE_IN_ONE, opponent="beginner")
     person.click("G*", "5b")
     person.button("→ level 2 (novice)").click()

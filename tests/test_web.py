@@ -263,6 +263,10 @@ def test_people_resign_and_declare(board: Board) -> None:
     assert board.state()["mayDeclare"]
     assert board.do("declare") == ""
     assert board.state()["ending"] == {"reason": "declaration", "winner": 0}
+    board.new(start="7nk/9/7G1/4r4/9/9/5P3/4G4/4K4 b P 1")
+    reasons = {"P*4c": "two pawns on one file", "5h4h": "the king would be taken", "P*9a": "", "4g4e": "", "4g4f": ""}
+    for move, reason in (reasons | {"P*1b": "a pawn that is dropped may not mate"}).items():
+        assert board.do("why", move=move) == reason
 
 
 def test_handicaps_and_positions(board: Board) -> None:

@@ -183,6 +183,9 @@ class GameEntry:
     """The function that names openings, a `NameOpening`, as `MODULE:NAME`; None: they have no names."""
     in_danger: str | None = None
     """What is marked on the board, a function of the position to the square or "", as `MODULE:NAME`; None: nothing."""
+    why_not: str | None = None
+    """Why a move is forbidden that pieces could make, a function of the position and the move, or of the square, to
+    a sentence or "", as `MODULE:NAME`; None: it is not told."""
     look: Look | None = None
 
     @property

@@ -8,6 +8,7 @@ It knows no HTTP.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
@@ -115,6 +116,7 @@ class Table:
         """Raises Refused, and changes nothing then."""
         doing: Mapping[str, Callable[[Command], None]] = {
             "move": self._move,
+            "why": self._why,
             "new": self._new,
             "choose": self._choose,
             "earlier": lambda _: self._replace(self._shelf.take_earlier),
@@ -181,6 +183,15 @@ class Table:
         if move not in self._game.legal:
             raise Refused(f"{move} is not a legal move now"[:80])
         self._play(move)
+
+    def _why(self, command: Command) -> None:
+        """Refuse a move that is not legal with the reason that the rules of the game give, if they give one."""
+        game, move = self._game, _text(command, "move")
+        why_not = GAMES[game.game].why_not
+        if not why_not or not game.legal or any(legal.startswith(move) for legal in game.legal):
+            return
+        if reason := resolve_name(why_not)(game.position, move):
+            raise Refused(reason)
 
     def _watch(self, command: Command) -> None:
         lines = _whole(command, "lines", LINES)

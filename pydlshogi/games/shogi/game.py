@@ -42,6 +42,7 @@ GAME: Final = GameEntry(
     files="pydlshogi.web.shogi_files:FILES",
     opening="pydlshogi.games.shogi.openings:opening",
     in_danger="pydlshogi.games.shogi.position:checked_king",
+    why_not="pydlshogi.games.shogi.position:why_not",
     match="utils.arena.shogi:KIND",
     learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
 )

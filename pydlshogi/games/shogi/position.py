@@ -5,6 +5,7 @@ or the same board with more or less in hand. In the game it takes four occurrenc
 the draw by move number live here too. It knows no search and no encoding.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, Final, Self
@@ -247,3 +248,18 @@ def checked_king(position: ShogiPosition) -> str:
     """The square of the king that is in check; "" if none is."""
     board = position.board
     return str(cshogi.SQUARE_NAMES[board.king_square(board.turn)]) if board.is_check() else ""
+
+
+def why_not(position: ShogiPosition, move: str) -> str:
+    """Why a move that is not legal is forbidden, or all moves from a square are; "" where no piece goes there."""
+    board = position.board
+    if board.is_check():
+        return "the king is in check"
+    if any(cshogi.move_to_usi(other).startswith(move) for other in board.pseudo_legal_moves):
+        return "the king would be taken"
+    if not re.fullmatch("P\\*[1-9][a-i]", move) or board.piece(square := cshogi.SQUARE_NAMES.index(move[2:])):
+        return ""
+    file = board.pieces[square - square % 9 :][:9]
+    if (cshogi.WPAWN if board.turn else cshogi.BPAWN) in file:
+        return "two pawns on one file"
+    return "a pawn that is dropped may not mate" if square % 9 != (8 if board.turn else 0) else ""

@@ -10,9 +10,10 @@ const SLIDE = 150 // milliseconds that a piece takes to where it goes
 const DRAGGED = 6 // pixels from which on a press is no click
 
 export class Board {
-  /** `play` is called with a move; `word` gives words in the reader's language. */
-  constructor (root, play, word) {
-    Object.assign(this, { root, play, word, view: null, from: '', focus: [0, 0], drag: null, dropped: false, pointed: '', own: new Set(), ownOn: '' })
+  /** `play` is called with a move; `word` gives words in the reader's language; `refused` is called with a move that is
+   * not legal, or with the square of a piece that has none. */
+  constructor (root, play, word, refused = () => {}) {
+    Object.assign(this, { root, play, word, refused, view: null, from: '', focus: [0, 0], drag: null, dropped: false, pointed: '', own: new Set(), ownOn: '' })
     root.addEventListener('click', event => {
       const cell = event.target.closest('[data-at]')
       if (cell) this.touch(cell.dataset.at)
@@ -226,7 +227,9 @@ export class Board {
       const move = fitting.length === 1 ? fitting[0] : await this.ask(fitting)
       if (move) return this.play(move)
     } else {
-      this.from = this.from !== at && this.view.legal.some(move => split(move).from === at) ? at : ''
+      const [tried, movable] = [this.from, this.view.legal.some(move => split(move).from === at)]
+      this.from = tried !== at && movable ? at : ''
+      if (!movable && (tried || this.cell(at).querySelector('use'))) this.refused(tried + at)
     }
     this.draw()
   }
@@ -280,7 +283,10 @@ export class Board {
       this.drag = null
       this.dropped = true
       this.touch(to)
-    } else this.drop()
+    } else {
+      if (to && to !== this.from) this.refused(this.from + to)
+      this.drop()
+    }
   }
 
   /** An arrow of the reader's own comes, or goes if it is there. */

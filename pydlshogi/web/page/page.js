@@ -88,7 +88,7 @@ let choosing = 0 // how many games of the file have been asked for, and not been
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
-}, word)
+}, word, move => state.legal.length && send({ do: 'why', move }))
 const candidates = new Candidates(() => drawBoard())
 const settings = new Settings(storage(), () => state && drawBoard())
 const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
