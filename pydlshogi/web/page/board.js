@@ -229,7 +229,7 @@ export class Board {
     } else {
       const [tried, movable] = [this.from, this.view.legal.some(move => split(move).from === at)]
       this.from = tried !== at && movable ? at : ''
-      if (!movable && (tried || this.cell(at).querySelector('use'))) this.refused(tried + at)
+      if (!movable && (tried || this.cell(at)?.querySelector('use'))) this.refused(tried + at)
     }
     this.draw()
   }
