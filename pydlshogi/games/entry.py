@@ -140,8 +140,8 @@ def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Oppo
     opponents = {}
     for name, level in (levels or _LEVELS).items():
         skill, temperature = level if isinstance(level, tuple) else (level, 0)
-        settings = {"Skill_Level": skill, "temperature": temperature, "Resign_Threshold": 0}
-        opponents[name] = Opponent("mcts", {option: str(value) for option, value in settings.items()})
+        settings = {"Skill_Level": str(skill), "temperature": str(temperature), "Resign_Threshold": "0"}
+        opponents[name] = Opponent("mcts", settings)
     return opponents | {"full strength": Opponent("mcts", {}, milliseconds)}
 
 

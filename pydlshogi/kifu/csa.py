@@ -28,7 +28,7 @@ from pydlshogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.kifu.kif import SCORE
+from pydlshogi.kifu.kif import score_of
 
 _SIGNS: Final = "+-"
 LETTERS: Final = {
@@ -178,9 +178,9 @@ class _Reader:
 
     def _read_comment(self, ply: int, line: str) -> None:
         """What programs write begins with two stars, or is an evaluation of ShogiHome's."""
-        if ply and (score := SCORE.match(line, 1)):
+        if ply and (score := score_of(line[1:])) is not None:
             if self._evals[ply - 1] is None:
-                self._evals[ply - 1] = round(float(score[1]))
+                self._evals[ply - 1] = score
         elif line.startswith("'*") and not line.startswith("'**"):
             self._comments.add(ply, line[2:])
 

@@ -88,7 +88,7 @@ ENDINGS: Final[dict[str, Conclusion]] = {
 """The words that end a game; of those that end it alike the first is written."""
 
 # Nearly all evaluations.
-SCORE: Final = re.compile(
+_SCORE: Final = re.compile(
     r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
 )
 _BLACK_VIEW: Final = (
@@ -440,10 +440,16 @@ def _conclusion(result: str, board: Any) -> Conclusion:
     return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
 
 
+def score_of(comment: str) -> int | None:
+    """Centipawns from Black's view, as ShogiHome and others write them; None where the comment does not."""
+    found = _SCORE.match(comment)
+    return round(float(found[1])) if found else None
+
+
 def evaluation_of(comment: str, mover: int) -> int | None:
     """Centipawns from Black's view, or None where the comment is no evaluation."""
-    if found := SCORE.match(comment):
-        return round(float(found[1]))
+    if (score := score_of(comment)) is not None:
+        return score
     for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
         for pattern in patterns:
             if found := pattern.match(comment):

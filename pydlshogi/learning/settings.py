@@ -3,13 +3,12 @@
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.network.sparse import is_sparse
-from pydlshogi.network.weights import array_headers, opened_archive, read_architecture
+from pydlshogi.network.sparse import is_sparse, sparse_widths
+from pydlshogi.network.weights import read_architecture
 from pydlshogi.support.settings import add_options, setting
 from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.uct.puct import Puct
@@ -81,9 +80,7 @@ class Cycle(Learning, SelfPlay):
     def begun_with(self, network: Path) -> "Cycle":
         """These settings, with the kind and size of that network. Raises ModelError."""
         if is_sparse(network):
-            with opened_archive(network) as archive:
-                headers = array_headers(archive)
-                value, policy = (prod(headers[name][0]) for name in ("value_bias", "policy_bias"))
+            value, policy = sparse_widths(network)
             return replace(self, kind=SPARSE, value_width=value, policy_width=policy)
         size = read_architecture(network)
         return replace(self, kind=size.kind, depth=size.depth, channels=size.channels)

@@ -80,10 +80,20 @@ def read_sparse(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Enc
         return {name: converted(name, array, np.float32) for name, array in arrays}, encoding
 
 
+def sparse_widths(path: Path) -> tuple[int, int]:
+    """The widths of value and policy of the network in an `.npz` file. Raises ModelError."""
+    with opened_archive(path) as archive:
+        return _widths({name: shape for name, (shape, _) in array_headers(archive).items()})
+
+
+def _widths(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, int]:
+    return prod(shapes.get("value_bias", ())), prod(shapes.get("policy_bias", ()))
+
+
 def _check(headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]], encoding: Encoding) -> None:
     """ModelError unless these are the arrays of a network for the encoding."""
     shapes = {name: shape for name, (shape, _) in headers.items()}
-    value, policy = (prod(shapes.get(name, ())) for name in ("value_bias", "policy_bias"))
+    value, policy = _widths(shapes)
     expected = sparse_shapes(encoding, value, policy)
     for name, (_, dtype) in headers.items():
         if dtype.kind != "f":

@@ -60,6 +60,11 @@ def forward(net: nn.Module, planes: npt.NDArray[Any], device: torch.device, prec
     return policy.float(), value.float()
 
 
+def _parts(device: torch.device, settings: Learning) -> int:
+    """Into how many parts a batch is cut where it is large enough."""
+    return settings.shards or (available_cores() if device.type == "cpu" else 1)
+
+
 class Shards:
     """The network and replicas that share its weights, one a thread: each computes the gradients of a part of a batch.
 
@@ -70,8 +75,7 @@ class Shards:
 
     def __init__(self, net: nn.Module, make: Callable[[], nn.Module], device: torch.device, settings: Learning) -> None:
         """`make` makes a network like `net`."""
-        count = settings.shards or (available_cores() if device.type == "cpu" else 1)
-        count = min(count, settings.batch_size // 2)  # the statistics of one position say nothing
+        count = min(_parts(device, settings), settings.batch_size // 2)  # the statistics of one position say nothing
         self._nets = [net]
         for _ in range(count - 1):
             replica = make().to(device)
@@ -121,8 +125,8 @@ class Shards:
 def faster_precision(net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> str:
     """float32 or bfloat16, by timing a step of each: on processors without instructions for it bfloat16 is slow, ten
     times as slow as float32, so there a small batch has to do."""
-    shards = settings.shards or available_cores()
-    count = min(settings.batch_size, 16 * shards) if device.type == "cpu" else settings.batch_size
+    on_cpu = device.type == "cpu"
+    count = min(settings.batch_size, 16 * _parts(device, settings)) if on_cpu else settings.batch_size
     empty_boards = np.zeros((count, architecture.planes, architecture.height, architecture.width), np.float32)
     zeros = np.zeros(count, np.float32)
     batch = TrainingBatch(empty_boards, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)

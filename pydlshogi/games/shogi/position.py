@@ -5,7 +5,6 @@ or the same board with more or less in hand. In the game it takes four occurrenc
 the draw by move number live here too. It knows no search and no encoding.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, Final, Self
@@ -257,7 +256,8 @@ def why_not(position: ShogiPosition, move: str) -> str:
         return "the king is in check"
     if any(cshogi.move_to_usi(other).startswith(move) for other in board.pseudo_legal_moves):
         return "the king would be taken"
-    if not re.fullmatch("P\\*[1-9][a-i]", move) or board.piece(square := cshogi.SQUARE_NAMES.index(move[2:])):
+    to = move.removeprefix("P*")
+    if to == move or to not in cshogi.SQUARE_NAMES or board.piece(square := cshogi.SQUARE_NAMES.index(to)):
         return ""
     file = board.pieces[square - square % 9 :][:9]
     if (cshogi.WPAWN if board.turn else cshogi.BPAWN) in file:

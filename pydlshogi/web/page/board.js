@@ -220,6 +220,11 @@ export class Board {
     square.focus()
   }
 
+  /** Whether a legal move begins on that square, or in the hand with that piece. */
+  movable (at) {
+    return this.view.legal.some(move => split(move).from === at)
+  }
+
   async touch (at) {
     const fitting = this.view.legal.filter(move => split(move).from === this.from && split(move).to === at)
     if (fitting.length) {
@@ -227,7 +232,7 @@ export class Board {
       const move = fitting.length === 1 ? fitting[0] : await this.ask(fitting)
       if (move) return this.play(move)
     } else {
-      const [tried, movable] = [this.from, this.view.legal.some(move => split(move).from === at)]
+      const [tried, movable] = [this.from, this.movable(at)]
       this.from = tried !== at && movable ? at : ''
       if (!movable && (tried || this.cell(at)?.querySelector('use'))) this.refused(tried + at)
     }
@@ -248,8 +253,7 @@ export class Board {
     this.mouse = true
     const at = event.target.closest('[data-at]')?.dataset.at
     if (event.button === 2) this.pointed = at ?? ''
-    const movable = this.view?.legal.some(move => split(move).from && split(move).from === at)
-    if (movable && event.button === 0 && event.pointerType !== 'touch') {
+    if (at && this.movable(at) && event.button === 0 && event.pointerType !== 'touch') {
       this.drag = { at, x: event.clientX, y: event.clientY, pulled: false }
     }
   }
