@@ -36,7 +36,7 @@ from pydlshogi.player.clock import Limits
 from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web import review
-from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer
+from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
 from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
@@ -159,9 +159,10 @@ def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: l
     board.new("othello", sides=("", "easy"))  # which another engine is than the one that analyses
     for told, task in [(True, asked[0]), (False, asked[1])]:
         task.tell(Answer())
-        said: Message = {}
-        board.server.table.greet(said.__setitem__)
-        assert said["engine"]["prepares"] is told
+        (page := Page()).put("info", {})  # said before the page is greeted
+        board.server.table.greet(page.put)
+        said = page.take(0)
+        assert ([*said], said["engine"]["prepares"]) == (["setup", "state", "engine"], told)
 
 
 def test_a_move_before_an_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:

@@ -73,8 +73,10 @@ class Page:
 
     def put(self, kind: str, message: Message) -> None:
         """A message takes the place of an older one of its kind. A state makes what was said of older generations out
-        of date."""
+        of date, and `setup`, which begins a greeting, all that was said before."""
         with self._changed:
+            if kind == "setup":
+                self._unsent.clear()
             if kind == "state":
                 current = (None, message["generation"])
                 self._unsent = {name: each for name, each in self._unsent.items() if each.get("generation") in current}
