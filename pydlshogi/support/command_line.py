@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import InUse
 from pydlshogi.support.pool import PoolError, WorkerPool
 from pydlshogi.support.processes import ProcessPool, available_cores
 
@@ -88,16 +89,16 @@ positive: Final = bounded(1)
 
 
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
-    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after a OneLineError, PoolError or one of
-    `errors`, whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C or SIGTERM. Whoever
-    reads the output no longer ends in 1 and no line. `resume` says how to go on where the system or the user broke it
-    off.
+    """What `run` returns, None for 0. An error ends in one line on stderr: 1 after a OneLineError, InUse, PoolError or
+    one of `errors`, whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C or SIGTERM.
+    Whoever reads the output no longer ends in 1 and no line. `resume` says how to go on where the system or the user
+    broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
     read what is no text.
     """
     how_to_go_on = f"; {resume}" if resume else ""
-    known: tuple[type[Exception], ...] = (OneLineError, *errors)
+    known: tuple[type[Exception], ...] = (OneLineError, InUse, *errors)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed by whoever started the program
             setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115

@@ -11,8 +11,6 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from pydlshogi.support.errors import OneLineError
-
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -91,7 +89,7 @@ def digest(path: Path) -> str:
         return hashlib.sha256(file.read()).hexdigest()
 
 
-class InUse(OneLineError, BlockingIOError):
+class InUse(BlockingIOError):
     """Another process has a folder reserved; the message is one line."""
 
 
