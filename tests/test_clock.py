@@ -131,7 +131,7 @@ def test_looks_are_held_back_for_the_moves_to_come() -> None:
     assert allot(Limits(btime=520 + 7), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(7)
     assert allot(Limits(btime=500), 0, 40, PLAIN, Costs(10, 10)).maximum == 1
     assert allot(Limits(btime=260 + 7), 0, 40, PLAIN, Costs(1, 10)).maximum == pytest.approx(7)
-    assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(62.5)  # paid for
+    assert allot(Limits(btime=500, binc=2), 0, 40, PLAIN, Costs(10, 10)).maximum == pytest.approx(62.5)  # by increments
     # 108 of 10 ms up to ply 256, those of 2 ms that the increment does not pay for
     assert allot(Limits(btime=1080 + 1400), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(100)
     assert allot(Limits(btime=216 + 1400, binc=8), 0, 40, PLAIN, Costs(0, 10)).optimum == pytest.approx(108)

@@ -26,7 +26,7 @@ def search_of_start() -> Search:
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("playouts", [1, 7, 300])
 def test_as_many_playouts_are_made_as_were_asked_for(threads: int, playouts: int) -> None:
-    """By all threads together, whatever collides and is begun again; and all of them are paid."""
+    """By all threads together, whatever collides and is begun again; and all of them are backed up."""
     search = search_of_start()
     pipeline = Pipeline(search, HashEvaluator(), 4, threads)
     with pipeline.running(lambda begun: playouts - begun):

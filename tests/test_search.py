@@ -251,7 +251,7 @@ def test_before_and_after_the_first_evaluation() -> None:
 
 
 def test_a_batch_asks_about_different_positions() -> None:
-    """An unpaid visit counts as a loss: of three moves alike, three playouts try all."""
+    """A visit in flight counts as a loss: of three moves alike, three playouts try all."""
     search = a_search(Letters({"R": "ABC", "A": "D", "B": "D", "C": "D"}, "R"))
     opinions = Opinions()
     run(search, opinions, 3, batch=3)
@@ -350,7 +350,7 @@ def test_a_collision_is_undone() -> None:
     others = search.gather(second, 4)
     assert (len(second), search.playouts, search.root.visits) == (0, 1, 1)
     assert search.table.tree.nodes[search.root_node()]["in_flight"] == 1
-    assert search.root.value == 0.5  # of what is paid: the root's own evaluation
+    assert search.root.value == 0.5  # of what is backed up: the root's own evaluation
     search.backup(leaves, opinions.evaluate(first))
     search.backup(others, opinions.evaluate(second))
     check_invariants(search)
@@ -683,7 +683,7 @@ def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2])
 def test_an_evaluation_is_shared_by_all_who_come(batch: int) -> None:
-    """D is reached through A and through B and asked about once; who comes second is paid its mean, no more."""
+    """D is reached through A and through B and asked about once; who comes second backs up its mean, no more."""
     search = a_search(Letters({"R": "AB", "A": "D", "B": "D", "D": "E", "E": "F"}, "R"), BOOK_PUCT)
     opinions = Opinions({"D": 0.55})
     run(search, opinions, 2, batch)
@@ -866,7 +866,7 @@ def test_below_what_is_proven_nothing_is_searched() -> None:
 
 
 def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
-    """Two playouts reach A in one batch: m proves A won and R lost; n, paid later with 0.2, does not blur that at P."""
+    """Two playouts reach A in one batch: m proves A won and R lost; n, 0.2 and later, does not blur that at P."""
     graph = {"P": "RQ", "R": "A", "A": "mn", "n": "n", "Q": "Q"}
     search = run(a_search(Letters(graph, "P", {"m": MATED}), only=[ord("R")]), Opinions({"n": 0.2}), 2)
     run(search, Opinions({"n": 0.2}), 4, batch=2)
@@ -885,18 +885,18 @@ def test_moves_are_ranked_by_proof_then_visits() -> None:
     assert sorted(shuffled, key=lambda move: move.rank, reverse=True) == best_first
 
 
-def test_the_error_of_a_value_follows_from_what_was_paid() -> None:
+def test_the_error_of_a_value_follows_from_what_was_backed_up() -> None:
     """A line of one move after the other: the third playout ends three plies below the root."""
     opinions = Opinions({"A": 0.2, "B": 0.4, "C": 0.9})
     line = Letters({"R": "A", "A": "B", "B": "C", "C": "D", "D": "E", "E": ""}, "R")
-    paid = [0.8, 0.4, 0.1]
+    values = [0.8, 0.4, 0.1]
     for playouts in (1, 2, 3):
         (move,) = run(a_search(line), opinions, playouts, batch=1).root.moves()
-        assert move.value == pytest.approx(np.mean(paid[:playouts]))
+        assert move.value == pytest.approx(np.mean(values[:playouts]))
         if playouts == 1:
             assert math.isnan(move.error)
         else:
-            assert move.error == pytest.approx(np.std(paid[:playouts], ddof=1) / math.sqrt(playouts))
+            assert move.error == pytest.approx(np.std(values[:playouts], ddof=1) / math.sqrt(playouts))
 
 
 def test_a_repetition_is_paid_but_never_stored() -> None:
@@ -916,7 +916,7 @@ def test_a_repetition_is_paid_but_never_stored() -> None:
 def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
     """R -> Y -> Z -> Y repeats Y; R -> W -> Z -> Y does not. Z is one node, and so is the later Y.
 
-    First the search sees only W; then, through Y, the very edge it has learned is a repetition, paid with its verdict.
+    First the search sees only W; then, through Y, the very edge it has learned is a repetition and has its verdict.
     """
     graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "Y"}
     repetition = Outcome(1.0, by_path=True)  # for the side to move at the second Y: the opponent of the root's
@@ -1025,7 +1025,7 @@ def test_a_full_table_advances() -> None:
 
 
 def test_a_playout_ends_at_the_greatest_depth() -> None:
-    """Each playout adds a mile until MAX_DEPTH; from then on they are paid with what the last node is worth."""
+    """Each playout adds a mile until MAX_DEPTH; from then on what the last node is worth is backed up."""
     road = {chr(mile): chr(mile + 1) for mile in range(1000, 1000 + 2 * MAX_DEPTH)}
     search = run(a_search(Letters(road, chr(1000))), UniformEvaluator(), MAX_DEPTH + 50)
     assert search.deepest == MAX_DEPTH
@@ -1037,7 +1037,7 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
 
 @pytest.mark.parametrize("playouts", [10 * MAX_BATCH, [10 * MAX_BATCH]])
 def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[int]) -> None:
-    """All of them would be paid at once."""
+    """All of them would be backed up at once."""
     search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
     batch = search.batch()
     search.backup(search.gather(batch, playouts), UniformEvaluator().evaluate(batch))
