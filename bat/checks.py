@@ -16,8 +16,9 @@ CHECKS = {
     "lint": ["ruff", "check", "."],
     "types": ["mypy", "--strict"],
     "kernels": ["pydlshogi.compile"],  # or each process of the tests would compile them
-    # A file's tests stay together, as long as both have enough to do: they share runs that take long to make.
-    "tests": ["pytest", "--quiet", f"--numprocesses={min(os.cpu_count() or 1, 4)}", "--dist=worksteal", *sys.argv[1:]],
+    # One more than there are cores, for tests wait as well. A file's stay together, as long as all have enough to do:
+    # they share runs that take long to make.
+    "tests": ["pytest", "-q", f"--numprocesses={min((os.cpu_count() or 1) + 1, 4)}", "--dist=worksteal", *sys.argv[1:]],
 }
 
 
@@ -30,6 +31,7 @@ def run(name: str, stdout: int | None = None) -> "subprocess.CompletedProcess[by
 
 def main() -> int:
     begin = time.monotonic()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process of the tests would compile PyTorch anew: 2 to 4 s
     verdicts = []
     with ThreadPoolExecutor(2) as pool:  # each of them but the tests keeps one core busy
         early = {name: pool.submit(run, name, subprocess.PIPE) for name in CHECKS if name != "tests"}

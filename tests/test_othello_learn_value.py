@@ -37,7 +37,7 @@ def test_one_position_of_each_game_that_lasts_so_long() -> None:
 def test_before_the_random_move_plays_one_policy_and_after_it_the_other() -> None:
     """The four first moves are alike; after one of them the second is the likeliest, if it is not the random one."""
     policy, _ = load_policy(shipped_model() / SHIPPED_POLICY)
-    games, plies = play_from_random_moves(SURE * policy, RANDOM, 4000, 1)
+    games, plies = play_from_random_moves(SURE * policy, RANDOM, 1000, 1)
     assert set(plies) == set(range(1, 60))
     assert all(game.end.lead == game.result for game in games_of(games, 2026))
     first = games["moves"][:, 0] == 56
