@@ -36,8 +36,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.engines.othello import mcts
-from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
-from pydlshogi.engines.othello.tables import TableRollouts
+from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator

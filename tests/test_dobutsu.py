@@ -16,9 +16,8 @@ from pydlshogi.encoding import planes_of
 from pydlshogi.engines.named import engine_named
 from pydlshogi.game import DRAWN, UNDECIDED, Outcome
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
-from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition
 from pydlshogi.games.dobutsu.rules import LABELS, RULES
-from pydlshogi.games.dobutsu.sfen import START_SFEN
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch
 

@@ -14,9 +14,8 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.engines.named import engine_named
 from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
-from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import solved
-from pydlshogi.games.dobutsu.sfen import START_SFEN
 from pydlshogi.games.dobutsu.solution import Solution, SolutionError, write_solution
 from pydlshogi.games.dobutsu.solve import main
 from pydlshogi.player.option_settings import apply_settings

@@ -11,7 +11,7 @@ from test_othello_gtp import answers
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
-from pydlshogi.engines.othello.tables import shipped_tables
+from pydlshogi.engines.othello.policy import shipped_tables
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of

@@ -15,7 +15,6 @@ from pydlshogi.encoding import planes_of
 from pydlshogi.engines.othello import policy, rollouts
 from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
 from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
-from pydlshogi.engines.othello.tables import TableEvaluator, TableRollouts
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
@@ -148,7 +147,7 @@ def test_priors_and_values_are_those_of_the_slow_way() -> None:
     tables = random_tables(1)
     positions = [position for position in itertools.islice(random_positions(range(4)), 0, None, 5) if not position.over]
     batch = batch_of(positions)
-    said = TableEvaluator(tables).evaluate(batch)
+    said = policy.TableEvaluator(tables).evaluate(batch)
     for row, position in enumerate(positions):
         priors = said.priors[batch.firsts[row] : batch.firsts[row + 1]]
         if position.moves() != [PASS]:
@@ -165,7 +164,7 @@ def test_priors_and_values_are_those_of_the_slow_way() -> None:
 def test_what_is_known_or_not_wanted_is_not_computed() -> None:
     batch = batch_of([START, START])
     batch.known[1], batch.expands[0] = 0.25, False
-    said = TableEvaluator(random_tables(2)).evaluate(batch)
+    said = policy.TableEvaluator(random_tables(2)).evaluate(batch)
     assert said.priors[:4].tolist() == [0, 0, 0, 0]
     assert said.priors[4:].sum() == pytest.approx(1)
     assert said.values[1] == 0.25 != said.values[0]
@@ -182,7 +181,7 @@ def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
         if position.moves() in ([], [PASS]):
             continue
         image = turned(position, turn)
-        said = TableEvaluator(tables).evaluate(batch_of([position, image]))
+        said = policy.TableEvaluator(tables).evaluate(batch_of([position, image]))
         assert said.values[0] == pytest.approx(said.values[1])
         legal = len(position.moves())
         priors = dict(zip(position.moves(), said.priors[:legal].tolist(), strict=True))
@@ -226,6 +225,6 @@ def test_a_rollout_draws_its_moves_by_their_weights() -> None:
 
     for seed in range(5):
         position = random_position(seed, empties=5)
-        played = TableRollouts(weights, seed).results(batch_of([position] * 4000))
+        played = rollouts.TableRollouts(weights, seed).results(batch_of([position] * 4000))
         assert float(played.mean()) == pytest.approx(expected(position), abs=0.03)
-        assert (TableRollouts(weights, seed).results(batch_of([position] * 4000)) == played).all()
+        assert (rollouts.TableRollouts(weights, seed).results(batch_of([position] * 4000)) == played).all()

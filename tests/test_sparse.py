@@ -17,14 +17,13 @@ from slow_sparse import exact, slow_predict
 
 from pydlshogi.encoding import Encoding, labels_of
 from pydlshogi.game import Position
-from pydlshogi.games.dobutsu.encodings import DOBUTSU
+from pydlshogi.games.dobutsu.encodings import DOBUTSU, DOBUTSU_SPARSE
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import LABELS
-from pydlshogi.games.dobutsu.sparse import DOBUTSU_SPARSE
+from pydlshogi.games.othello.encodings import LINES, OTHELLO_SPARSE
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.rules import Position as Discs
-from pydlshogi.games.othello.sparse import LINES, OTHELLO_SPARSE
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -221,7 +220,7 @@ def test_it_plays_without_a_framework(tmp_path: Path) -> None:
 
 def rows_of(encoding: Encoding, position: Any) -> list[int]:
     words = np.full(encoding.words, 0xFFFFFFFF, np.uint32)
-    encoding.pack(encoding.state(position), words)
+    encoding.pack(position.states[-1], words)
     rows = words[1 : 1 + words[0]].tolist()
     assert len(rows) == len({*rows})
     assert max(rows) < encoding.features

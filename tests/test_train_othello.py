@@ -15,9 +15,8 @@ from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding  # noqa: E402
 from pydlshogi.engines.othello import mcts  # noqa: E402
 from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer  # noqa: E402
-from pydlshogi.games.othello.encodings import OTHELLO  # noqa: E402
+from pydlshogi.games.othello.encodings import OTHELLO, OTHELLO_SPARSE  # noqa: E402
 from pydlshogi.games.othello.rules import PASS, START, Position  # noqa: E402
-from pydlshogi.games.othello.sparse import OTHELLO_SPARSE  # noqa: E402
 from pydlshogi.games.othello.transcript import Transcript, after, game_of, transcript  # noqa: E402
 from pydlshogi.games.othello.wthor import held_out, rows_of, write_wthor  # noqa: E402
 from pydlshogi.player.option_settings import apply_settings  # noqa: E402

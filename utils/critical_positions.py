@@ -17,8 +17,7 @@ import numpy as np
 from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu import solution_file
-from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.dobutsu.sfen import write_sfen
+from pydlshogi.games.dobutsu.position import DobutsuPosition, write_sfen
 from pydlshogi.games.dobutsu.solution import Solution
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.tasks import load_network

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
 from pydlshogi.player.base_player import Info
@@ -62,7 +61,7 @@ class Gtp:
             "reg_genmove": self._reg_genmove,
             "set_game": self._set_game,
             "setup_board": self._setup_board,
-            "showboard": lambda _: "\n" + board_of(self._now),
+            "showboard": lambda _: "\n".join(["", *self._game[-1].describe()]),
             "time_left": self._time_left,
             "time_settings": self._time_settings,
             "undo": self._undo,

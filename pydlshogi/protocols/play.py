@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.games.othello.board import board_of
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, Position, parse_move
 from pydlshogi.games.othello.transcript import transcript
@@ -58,7 +57,7 @@ class TerminalGame:
 
     def play(self) -> None:
         """Play to the end. Raises PersonLeft."""
-        self._tell(board_of(self.position))
+        self._show()
         while not self.position.over:
             mover = _colour(self.position.black_to_move)
             if self.position.moves() == [PASS]:
@@ -70,7 +69,7 @@ class TerminalGame:
                 answer = self._engine.ask(self._positions[-1])
                 self._tell(f"{mover} plays {_described(answer.lines[0])}")
                 self._make(parse_move(answer.move))
-            self._tell(board_of(self.position))
+            self._show()
         self._tell(self.result())
 
     def result(self) -> str:
@@ -80,6 +79,9 @@ class TerminalGame:
             return "The game is not over."
         lead = position.lead
         return f"{_colour(lead > 0)} wins by {abs(lead)}." if lead else "A draw."
+
+    def _show(self) -> None:
+        self._tell("\n".join(self._positions[-1].describe()))
 
     def _make(self, move: int) -> None:
         self._positions.append(played(self._positions[-1], move))
@@ -116,7 +118,7 @@ class TerminalGame:
             before = self._positions[ply].now
             if before.black_to_move in self._person and before.moves() != [PASS]:
                 del self.moves[ply:], self._positions[ply + 1 :]
-                self._tell(board_of(self.position))
+                self._show()
                 return
         self._tell("There is nothing to take back.")
 

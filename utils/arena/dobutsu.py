@@ -6,9 +6,8 @@ against ours in tests/test_dobutsu.py. Of the two dialects our engine reads both
 
 from typing import Final
 
-from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.position import DobutsuPosition, in_other_dialect, sfen_in_other_dialect
 from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
-from pydlshogi.games.dobutsu.sfen import in_other_dialect, sfen_in_other_dialect
 from utils.arena.games import EntryReferee, GameKind
 from utils.arena.referee import Verdict, other
 

@@ -15,12 +15,12 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.engines.othello.patterns import STAGES, stage_of
-from pydlshogi.engines.othello.tables import shipped_tables
+from pydlshogi.engines.othello.policy import shipped_tables
 from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.games.othello.encodings import ENCODINGS
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
-from pydlshogi.games.othello.sparse import ENCODINGS
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.othello.wthor import games_of, held_out
 from pydlshogi.network.loading import load_backend

@@ -9,14 +9,14 @@ from typing import Final
 from pydlshogi.engines.othello.endgame import Solver
 from pydlshogi.engines.othello.options import OthelloMCTSOptions
 from pydlshogi.engines.othello.patterns import shipped_weights
-from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, load_rollouts
+from pydlshogi.engines.othello.policy import shipped_tables
+from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
 from pydlshogi.engines.othello.solving import DISCS, ENDING, LAST_PLY, solvable, solved_moves, time_to_solve, win_rate
-from pydlshogi.engines.othello.tables import TableRollouts, shipped_tables
 from pydlshogi.evaluator import Mixed
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.othello.encodings import ENCODINGS
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES, move_name
-from pydlshogi.games.othello.sparse import ENCODINGS
 from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock

@@ -25,12 +25,13 @@ from pydlshogi.engines.othello.patterns import (
     WORDS,
     evaluate,
     selves,
+    shipped_weights,
     stage_of,
     write_numbers,
 )
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.encodings import unpacked
+from pydlshogi.games.othello.encodings import OTHELLO, unpacked
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
 from pydlshogi.network.host import sigmoid, softmax
 from pydlshogi.support.arrays import (
@@ -45,7 +46,8 @@ from pydlshogi.support.arrays import (
 )
 from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.uct.batch import Batch, Evaluations
 
 SHIPPED_POLICY: Final = "othello_policy.npz"
 STAGES: Final = 6
@@ -261,6 +263,37 @@ def judge(
             continue
         own, squares = tables.policy[policy_stage(discs)], mobility(mover, opponent)
         write_shares(own, mover, opponent, squares, tables.through, moves, priors[first:last])
+
+
+class TableEvaluator:
+    """Priors by the policy's tables, and values by the patterns. What of a batch is not wanted is not computed."""
+
+    encoding = OTHELLO
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        size = len(batch)
+        firsts = batch.firsts[: size + 1]
+        priors, values = np.zeros(firsts[-1], np.float32), np.empty(size, np.float32)
+        judge(
+            self._tables,
+            batch.packed[:size],
+            batch.known[:size],
+            batch.expands[:size],
+            firsts,
+            priors,
+            values,
+            room_for_moves(),
+        )
+        return Evaluations(priors, values)
+
+
+def shipped_tables() -> TableEvaluator:
+    """By the tables that come with the package. Raises ValueError, OSError."""
+    policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
+    return TableEvaluator(Tables(policy, scales, shipped_weights()))
 
 
 def save_policy(path: Path, policy: Float32Array, scales: Float32Array) -> None:

@@ -5,6 +5,7 @@ and on the eight squares around it: the side to move's disc, the opponent's, or 
 a rotation or a mirror share their weights.
 """
 
+import random
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix
+from pydlshogi.uct.batch import Batch
 
 SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"
 SURROUNDINGS: Final = 3**8
@@ -116,6 +118,21 @@ def play_all(packed: Uint32Array, weights: Float32Array, rng: Uint64Array, resul
     for row in range(len(packed)):
         mover, opponent = unpacked(packed, row)
         results[row] = 0.5 + 0.5 * np.sign(play_out(mover, opponent, weights, sums, rng))
+
+
+class TableRollouts:
+    """Whole games as what a position is worth."""
+
+    def __init__(self, weights: Float32Array, seed: int | None = None) -> None:
+        """`seed`: decides all games, if they are asked for by one thread. None: each time other games."""
+        self._weights = weights
+        self._random = random.Random(seed)
+
+    def results(self, batch: Batch) -> Float32Array:
+        results = np.empty(len(batch), np.float32)
+        lot = np.array([self._random.getrandbits(64)], np.uint64)
+        play_all(batch.packed[: len(batch)], self._weights, lot, results)
+        return results
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:

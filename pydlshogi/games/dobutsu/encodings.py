@@ -1,14 +1,16 @@
-"""How a network sees Dobutsu shogi: 22 planes of 4 ranks by 3 files, and 132 labels, the moves' own numbers.
+"""How networks see Dobutsu shogi: 22 planes of 4 ranks by 3 files, or the rows of a sparse network; and 132 labels, the
+moves' own numbers.
 
 Planes 0 to 4: where the own chicks, elephants, giraffes, lion and hens stand; 5 to 9: those of the enemy. Planes 10 to
-15 are full where the own side holds at least one and at least two chicks, elephants, giraffes; 16 to 21 the enemy.
+15 are full where the own side holds at least one and at least two chicks, elephants, giraffes; 16 to 21 the enemy. A
+row says where a piece stands, and whether it is attacked and defended, or what is in hand.
 """
 
 from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, own_numbers
+from pydlshogi.encoding import Encoding, Symmetry, no_planes, own_numbers
 from pydlshogi.games.dobutsu.rules import (
     DROPS,
     ENEMY,
@@ -19,6 +21,7 @@ from pydlshogi.games.dobutsu.rules import (
     RANKS,
     SQUARES,
     WAYS,
+    attacked,
     held,
     piece_on,
 )
@@ -77,3 +80,45 @@ DOBUTSU: Final = Encoding(
     unpack=_unpack,
     symmetries=(_mirror(),),
 )
+
+_HELD: Final = 2 * HEN * SQUARES * 4
+"""The first row of what is in hand."""
+_MOST_HELD: Final = 2
+_PIECES: Final = 8
+"""On the board and in hand."""
+
+
+@rule
+def _pack_rows(state: Record, words: Uint32Array) -> None:
+    """Fill uint32 [1 + _PIECES]: a row is 4 x (12 x piece + square) + 2 x attacked + defended, the enemy's pieces after
+    the own ones; behind these 2 x place + number - 1 for each kind in hand."""
+    pieces, count = state.pieces, 0
+    for square in range(SQUARES):
+        piece = piece_on(pieces, square)
+        if piece:
+            colour = piece & ENEMY
+            plane = piece - 1 if colour == 0 else HEN + piece - ENEMY - 1
+            row = 4 * (SQUARES * plane + square)
+            row += 2 if attacked(pieces, square, ENEMY - colour) else 0
+            count += 1
+            words[count] = row + 1 if attacked(pieces, square, colour) else row
+    for place in range(2 * IN_HAND):
+        number = held(pieces, place)
+        if number:
+            count += 1
+            words[count] = _HELD + _MOST_HELD * place + number - 1
+    words[0] = count
+
+
+DOBUTSU_SPARSE: Final = DOBUTSU._replace(
+    name="dobutsu_sparse",
+    planes=0,
+    words=1 + _PIECES,
+    pack=_pack_rows,
+    unpack=no_planes,
+    symmetries=(),
+    features=_HELD + _MOST_HELD * 2 * IN_HAND,
+    label_parts=(LABELS, 1, 1),
+)
+
+ENCODINGS: Final = (DOBUTSU, DOBUTSU_SPARSE)

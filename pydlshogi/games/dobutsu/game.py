@@ -8,7 +8,7 @@ from pydlshogi.games.entry import GameEntry, Opponent, ladder
 GAME: Final = GameEntry(
     name="dobutsu",
     rules="pydlshogi.games.dobutsu.rules:RULES",
-    encodings="pydlshogi.games.dobutsu.sparse:ENCODINGS",
+    encodings="pydlshogi.games.dobutsu.encodings:ENCODINGS",
     position="pydlshogi.games.dobutsu.position:DobutsuPosition",
     network="dobutsu.npz",
     engines={"mcts": "pydlshogi.engines.dobutsu:mcts"},

@@ -7,7 +7,7 @@ from pydlshogi.games.entry import GameEntry, Opponent
 GAME: Final = GameEntry(
     name="othello",
     rules="pydlshogi.games.othello.rules:RULES",
-    encodings="pydlshogi.games.othello.sparse:ENCODINGS",
+    encodings="pydlshogi.games.othello.encodings:ENCODINGS",
     position="pydlshogi.games.othello.position:OthelloPosition",
     engines={
         "alphabeta": "pydlshogi.engines.othello:alphabeta",

@@ -40,9 +40,19 @@ class OthelloPosition(StatePosition):
         return f"{'/'.join(rows)} {'bw'[self.turn]} - {self.ply()}"
 
     def describe(self) -> list[str]:
-        """The board drawn, for people."""
-        discs = self.now.diagram()
-        return [discs[start : start + 8] for start in range(0, 64, 8)]
+        """Ten lines for people: the board, Black being X and White O, the side to move and the discs of both.
+
+        Where the side to move may play there is a `+`.
+        """
+        now = self.now
+        squares = list(now.diagram()[:64].replace("-", "."))
+        for move in now.moves():
+            if move < 64:
+                squares[move] = "+"
+        rows = [" ".join([str(rank + 1), *squares[8 * rank : 8 * rank + 8]]) for rank in range(8)]
+        turn = "over" if now.over else "Black to move" if now.black_to_move else "White to move"
+        count = f"{turn}; Black (X) {now.black.bit_count()}, White (O) {now.white.bit_count()}"
+        return ["  a b c d e f g h", *rows, count]
 
     def usi(self, move: int) -> str:
         """`f5`, or `pass`."""
