@@ -25,10 +25,6 @@ class Symmetry(NamedTuple):
     """int32 [labels]: the label that a move of each label has when seen so."""
 
 
-def _own_state(position: Any) -> Any:
-    return position.state
-
-
 class Encoding(NamedTuple):
     """How a network sees a game. Functions over states are compiled like those of `Rules` and follow their pattern."""
 
@@ -50,8 +46,6 @@ class Encoding(NamedTuple):
     unpack: Callable[[Uint32Array, npt.NDArray[Any]], None]
     """(packed, planes): a kernel of its own that fills float32 or uint8 [B, planes, height, width] from uint32
     [B, words], whatever stood there."""
-    state: Callable[[Any], Any] = _own_state
-    """(position) -> state record, for positions that come one by one. Most know theirs: see `games.state_position`."""
     symmetries: tuple[Symmetry, ...] = ()
     """Beside the identity."""
     parts: tuple[int, ...] = ()

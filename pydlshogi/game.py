@@ -57,6 +57,10 @@ class Position(Protocol):
     def pop(self) -> object:
         """Take the last move back."""
 
+    @property
+    def states(self) -> Records:
+        """The states of the game so far, as `Rules` has them, the oldest first, the present one last."""
+
     def legal_moves(self) -> Int32Array:
         """All legal moves, in an order that depends on the position alone. Empty: the side to move has lost."""
 
@@ -134,8 +138,6 @@ class Rules(NamedTuple):
     """Legal moves of an average position, by which the memory for moves is measured."""
     repeats: bool
     """Whether a position can occur twice in a game."""
-    states: Callable[[Any], Records]
-    """(position) -> states of the game so far, the oldest first, the present one last."""
     play: Callable[[Record, int, Record], None]
     """(state, move, after): fill `after`, which is another record, with `state` after `move`."""
     key: Callable[[Record], int]

@@ -64,7 +64,7 @@ def differing(encoding: Encoding, positions: Iterable[ShogiPosition]) -> tuple[i
     while group := list(islice(positions := iter(positions), 256)):
         packed = np.zeros((len(group), encoding.words), np.uint32)
         for words, position in zip(packed, group, strict=True):
-            encoding.pack(encoding.state(position), words)
+            encoding.pack(position.states[-1], words)
         expected = np.stack([np.concatenate(inputs(position, encoding)) for position in group])
         count += len(group)
         wrong += int((planes_of(encoding, packed) != expected).any(axis=(1, 2, 3)).sum())

@@ -21,7 +21,7 @@ def test_an_entry_has_what_it_names(name: str) -> None:
         position = game.position(start, draw_ply=100)
         assert game.position(position.sfen()).sfen() == position.sfen()
         assert position.settings.dtype == game.rules.settings
-        assert len(game.rules.states(position)) == 1
+        assert len(position.states) == 1
         assert position.ending() is None
     assert kind_of(name).referee(None, 10).turn == "b"
     assert game.files is None or isinstance(resolve_name(game.files), GameFiles)

@@ -20,7 +20,7 @@ def opinion(encoding: Encoding, weights: Mapping[str, Array], position: ShogiPos
     """Logits of the legal moves, and the value."""
     from pydlshogi.network.torch_nets import from_npz
 
-    state = encoding.state(position)
+    state = position.states[-1]
     packed = np.zeros((1, encoding.words), np.uint32)
     encoding.pack(state, packed[0])
     with torch.no_grad():

@@ -93,7 +93,7 @@ def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path
     for i in range(0, len(found), 50):
         position.board.set_hcp(np.ascontiguousarray(found.positions["hcp"][i]))
         legal = position.legal_moves()
-        state, packed = BOOK.state(position), np.zeros((1, BOOK.words), np.uint32)
+        state, packed = position.states[-1], np.zeros((1, BOOK.words), np.uint32)
         BOOK.pack(state, packed[0])
         firsts = np.array([0, len(legal)], np.int32)
         priors, values = backend.predict(packed, firsts, labels_of(BOOK, state, legal), 1.0)
@@ -115,7 +115,7 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, k
     ends, position = np.cumsum(found.counts), ShogiPosition()
     for i, row in enumerate(rows.tolist()):
         position.board.set_hcp(np.ascontiguousarray(recorded["hcp"][i]))
-        state = kind.state(position)
+        state = position.states[-1]
         its = slice(ends[row] - found.counts[row], ends[row])
         learned = slice(examples.firsts[i], examples.firsts[i + 1])
         assert examples.labels[learned].tolist() == labels_of(kind, state, found.moves[its]).tolist()

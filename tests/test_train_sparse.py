@@ -89,7 +89,7 @@ def test_what_it_says_and_its_gradients_are_those_of_the_slow_way() -> None:
 
 def asked_by_hand(position: ShogiPosition) -> tuple[list[int], dict[int, int]]:
     """Rows of a position, and the labels of its moves by the moves' 16 bits."""
-    state, words = SPARSE.state(position), np.zeros(SPARSE.words, np.uint32)
+    state, words = position.states[-1], np.zeros(SPARSE.words, np.uint32)
     SPARSE.pack(state, words)
     legal = position.legal_moves()
     moves = [move & 0xFFFF for move in legal.tolist()]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -29,7 +29,6 @@ class StatePosition:
 
     @property
     def states(self) -> Records:
-        """The states of the game so far, the oldest first, the present one last."""
         return self._states[: self._count]
 
     @property
@@ -104,12 +103,6 @@ class StatePosition:
 
     def ply(self) -> int:
         return self._first_ply + self._count - 1
-
-
-def states_of(position: Any) -> Records:
-    """The states of the game that a StatePosition has been through, for `Rules.states`."""
-    states: Records = position.states
-    return states
 
 
 class _Kernels(NamedTuple):

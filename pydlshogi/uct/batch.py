@@ -69,7 +69,7 @@ class Batch:
         if self.encoding is None:
             labels[:] = moves
             return
-        state = self.encoding.state(position)
+        state = position.states[-1]
         self.encoding.pack(state, self.packed[row])
         labels[:] = labels_of(self.encoding, state, moves)
 

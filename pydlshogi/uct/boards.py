@@ -72,7 +72,7 @@ class StoredBoards:
 
     def set_root(self, tree: int, node: int, position: Position) -> None:
         """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
-        states = self._rules.states(position)
+        states = position.states
         self._states[node] = states[-1]
         if self.repeats:
             self._past = row_of(self._past, tree, states[:-1])

@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
-from pydlshogi.games.state_position import states_of
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
 from pydlshogi.support.compiled import inlined, rule, wide, word
 from pydlshogi.support.hashes import splitmix
@@ -216,7 +215,6 @@ RULES: Final = Rules(
     most_moves=64,
     average_moves=16,
     repeats=True,
-    states=states_of,
     play=play,
     key=key,
     board_key=key,

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.othello.bits import count, lowest, zeros_above
-from pydlshogi.games.state_position import states_of
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, inlined, rule
 from pydlshogi.support.hashes import splitmix
@@ -296,7 +295,6 @@ RULES: Final = Rules(
     most_moves=MOST_MOVES,
     average_moves=10,
     repeats=False,
-    states=states_of,
     play=_play,
     key=_key,
     board_key=_key,

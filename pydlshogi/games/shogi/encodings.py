@@ -35,7 +35,7 @@ from pydlshogi.games.shogi.names import (
     PLANES_PER_SIDE,
     UNPROMOTED_DIRECTIONS,
 )
-from pydlshogi.games.shogi.state import board_of, state_of
+from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Float32Array, Int8Array, Record, Uint32Array
 from pydlshogi.support.bits import bits_of, count, high_word, low_word, lowest, mirrored, nothing, without_lowest
@@ -302,10 +302,6 @@ def whole_move(state: Record, move: int) -> int:
     return wide(move) | (piece_at(board, origin) & 15) << 16 | (piece_at(board, target) & 15) << 20
 
 
-def _state(position: Any) -> Record:
-    return state_of(position.board)[0]
-
-
 def _mirror(planes: int, step: int) -> Symmetry:
     """Left and right exchanged; `step`: from a square to its neighbour on the same rank, in the encoding's order."""
     squares = np.arange(81)
@@ -331,7 +327,6 @@ BOOK: Final = Encoding(
     label_moves=labelled_by("book", book_label),
     pack=pack,
     unpack=_unpack_book,
-    state=_state,
     symmetries=(_mirror(NUM_PLANES, step=1),),
 )
 """The book's: planes 0 to 51 are of the side to move, 52 to 103 the same of its opponent.

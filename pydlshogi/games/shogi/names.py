@@ -3,9 +3,6 @@
 import re
 from typing import Final
 
-BLACK: Final = 0
-WHITE: Final = 1
-
 USI_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 """A move as USI writes it; whether it is legal is another question."""
 

@@ -87,6 +87,10 @@ class ShogiPosition:
         settings["points"] = needed[0], needed[1] - self.odds
         return settings
 
+    @property
+    def states(self) -> Records:
+        return states_of(self.board)
+
     def copy(self) -> Self:
         twin = copy(self)
         twin.board = self.board.copy()
@@ -227,7 +231,7 @@ class ShogiPosition:
         return Outcome(0.5, by_path=True)
 
     def past_board_keys(self) -> list[int]:
-        keys: list[int] = states_of(self.board)["board_key"][:-1].tolist()
+        keys: list[int] = self.states["board_key"][:-1].tolist()
         return keys
 
 

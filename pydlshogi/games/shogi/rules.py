@@ -12,9 +12,9 @@ from cshogi import BISHOP, PAWN, ROOK
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
-from pydlshogi.games.shogi.position import SETTINGS, ShogiPosition
+from pydlshogi.games.shogi.position import SETTINGS
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
-from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play, states_of
+from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count
 from pydlshogi.support.compiled import rule, wide, word
@@ -24,11 +24,6 @@ _LOST: Final = -1
 _IN_ONE: Final = 2
 _FEWEST_INVADERS: Final = 10
 _HIGH_BITS: Final[Any] = np.uint64(0x8080808080808080)
-
-
-def states(position: ShogiPosition) -> Records:
-    """The states of the game so far, the oldest first, the present one last."""
-    return states_of(position.board)
 
 
 @rule
@@ -113,7 +108,6 @@ RULES: Final = Rules(
     most_moves=MOST_MOVES,
     average_moves=80,
     repeats=True,
-    states=states,
     play=play,
     key=key,
     board_key=board_key,

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.names import WHITE
 from pydlshogi.games.shogi.sfen import board_from_sfen
 from pydlshogi.kifu.game import Game, moves_of
 from pydlshogi.read_kifu import KifuError, read_games, read_list
@@ -251,7 +250,7 @@ def pack(*games: Game) -> Positions:
     packed["rating"] = np.array(ratings, np.uint16).reshape(-1, 2)[game_of, side]
     recorded = (islice(chain(game.evals, repeat(None)), length) for game, length in zip(games, lengths, strict=True))
     evals = np.array(list(chain.from_iterable(recorded)), np.float64)  # None becomes NaN
-    evals = np.where(side == WHITE, -1, 1) * evals.clip(-MAX_EVAL, MAX_EVAL)  # the record's are Black's
+    evals = np.where(side == cshogi.WHITE, -1, 1) * evals.clip(-MAX_EVAL, MAX_EVAL)  # the record's are Black's
     packed["eval"] = np.where(np.isnan(evals), NO_EVAL, evals)
     return packed
 
