@@ -229,7 +229,7 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
         ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"),
         ("P+59OU\n+\n+5958OU\n", "White has no king"),
         ("P-51OU\n-\n", "Black has no king"),
-        ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "the start position has 3 of R, a set has 2"),
+        ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "no start position: 3 pieces of kind R: a set has 2"),
         ("P+00OU\nP-51OU\n+\n", "'P+00OU' puts a piece where none can be"),
         ("P+59OU00TO\nP-51OU\n+\n", "'P+59OU00TO' puts a piece where none can be"),
         ("P+59OU\nP-51OU05FU\n+\n", "'P-51OU05FU' puts a piece where none can be"),
