@@ -9,7 +9,7 @@ import pytest
 from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.edges import add_stat, bring_best, reserve_edges
 from pydlshogi.uct.tree import EXPANDED, LEAF, NONE
-from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced, insert, slot_of
+from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced, insert, slot_of, unlink
 
 Name = tuple[int, int]
 """Key and ply of a node."""
@@ -181,7 +181,7 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
     for step in range(3000):
         if known and (len(known) == 64 or rng.random() < 0.4):
             name = rng.choice(sorted(known))
-            table.unlink_root(known.pop(name))
+            unlink(table.tree, known.pop(name))
             free_unreferenced(table.tree, 1)
         else:
             name = (rng.getrandbits(63) if rng.random() < 0.5 else rng.randrange(100), rng.randrange(3))
@@ -207,7 +207,7 @@ def test_a_full_table_finds_but_does_not_grow() -> None:
     with pytest.raises(MemoryError):
         root(table, (64, 0))
     assert root(table, (63, 0)) == table.find(63, 0) != NONE
-    table.unlink_root(table.find(63, 0))
+    unlink(table.tree, table.find(63, 0))
     assert table.full
     assert root(table, (64, 0)) != NONE  # it takes the place of what waits to be freed
     assert (table.find(63, 0), len(table)) == (NONE, 64)
@@ -236,7 +236,7 @@ def test_edges_and_statistics_come_and_go_without_touching_those_of_others(seed:
         root(table, (key, 0))
         while len(kept) > rng.randint(0, 60):
             name = rng.choice(sorted(kept))
-            table.unlink_root(table.find(*name))
+            unlink(table.tree, table.find(*name))
             free_unreferenced(table.tree, 1)
             del kept[name]
         for name, before in kept.items():
@@ -244,7 +244,7 @@ def test_edges_and_statistics_come_and_go_without_touching_those_of_others(seed:
             assert (set(moves_of(table, node)), stats_of(table, node)["visits"].tolist()) == before
     assert min(without_edges, without_statistics) > 10
     for name in kept:
-        table.unlink_root(table.find(*name))
+        unlink(table.tree, table.find(*name))
         free_unreferenced(table.tree, 1)
     assert table.fullness == 0
     node = add(table, (9999, 0), list(range(MOST_MOVES)))
@@ -272,7 +272,7 @@ def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
     new = rng.choice(sorted(before, key=lambda name: name[1])[: 1 + len(before) // 4])
     root(table, new)
     for name in roots:
-        table.unlink_root(table.find(*name))
+        unlink(table.tree, table.find(*name))
     expected = reached(before, new)
     free_unreferenced(table.tree, len(before))
     assert contents(table) == {name: before[name] for name in expected}
@@ -281,7 +281,7 @@ def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
 def test_it_is_freed_bit_by_bit() -> None:
     table, roots = random_table(random.Random(7), size=100)
     for name in roots:
-        table.unlink_root(table.find(*name))
+        unlink(table.tree, table.find(*name))
     sizes = [len(table)]
     while len(table):
         before = contents(table)
@@ -297,14 +297,14 @@ def test_what_is_reached_again_before_it_was_freed_stays() -> None:
     parent, child = add(table, (1, 0), [10, 11]), add(table, (2, 1), [20])
     visit(table, parent, 0, child)
     root(table, (1, 0))
-    table.unlink_root(parent)
+    unlink(table.tree, parent)
     other = add(table, (3, 0), [30])
     root(table, (3, 0))
     visit(table, other, 0, parent)
     before = contents(table)
     free_unreferenced(table.tree, 100)
     assert contents(table) == before
-    table.unlink_root(other)
+    unlink(table.tree, other)
     free_unreferenced(table.tree, 100)
     assert len(table) == 0
 

@@ -117,7 +117,7 @@ class Search:
         root = self._roots[tree]
         before = int(root["node"])
         if before != NONE:
-            self.table.unlink_root(before)
+            unlink(self.table.tree, before)
         key = position.key() ^ int(self._salts[tree])
         root["node"] = self.table.link_root(key, position.board_key(), position.ply())
         root["ply"] = position.ply()

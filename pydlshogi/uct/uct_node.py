@@ -42,11 +42,15 @@ class UctNodeTable:
         `average_moves`, `most_moves`: what to expect of a position; `state_bytes`: kept elsewhere for every node.
         """
         self.megabytes = megabytes
-        most_nodes = max(64, _most_nodes(megabytes, average_moves, state_bytes))
-        self._node_bytes = _node_bytes(state_bytes)
+        edges_per_node = average_moves + EDGES_PER_BLOCK // 2
+        self._node_bytes = NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
+        """What a node takes without its edges: its record, its state, its slots and its place in `Tree.to_free`."""
+        size = self._node_bytes + edges_per_node * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
+        # So few that 32 bits name each of their edges and slots.
+        most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
         self.lock: Final = Mutex()
         """Of the tree. Who holds it is told in `pydlshogi.uct`; nothing in this file takes it."""
-        self._most_edges = most_nodes * _edges_per_node(average_moves)
+        self._most_edges = most_nodes * edges_per_node
         edges = self._most_edges + most_moves + EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % EDGES_PER_BLOCK, np.uint16)
         self.tree = Tree(
@@ -107,30 +111,10 @@ class UctNodeTable:
             raise MemoryError("the table is full")
         return node
 
-    def unlink_root(self, node: int) -> None:
-        """Take the reference of a root back."""
-        unlink(self.tree, node)
-
 
 def _bits(key: int) -> int:
     """A key as kernels take it."""
     return np.uint64(key)  # type: ignore[return-value]
-
-
-def _most_nodes(megabytes: int, average_moves: int, state_bytes: int) -> int:
-    """How many nodes a table of about `megabytes` MiB has: so few that 32 bits name each of their edges and slots."""
-    edges = _edges_per_node(average_moves)
-    size = _node_bytes(state_bytes) + edges * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
-    return min(megabytes * 2**20 // size, (2**31 - 2**16) // edges)
-
-
-def _node_bytes(state_bytes: int) -> int:
-    """What a node takes without its edges: its record, its state, its slots and its place in `Tree.to_free`."""
-    return NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
-
-
-def _edges_per_node(average_moves: int) -> int:
-    return average_moves + EDGES_PER_BLOCK // 2
 
 
 # The index
