@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.options import (
     Button,
     Check,
@@ -13,16 +14,14 @@ from pydlshogi.player.options import (
     Filename,
     SearchOptions,
     Spin,
-    String,
     UnknownOption,
 )
-from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 
 class Sample(EngineOptions):
     playout = Spin("playout", 300, 100, 10000, help="playouts", aliases=("Const", "Nodes"))
     model = Filename("modelfile", "", help="the network")
-    greeting = String("Greeting", "hello", help="words")
+    greeting = Filename("Greeting", "hello", help="words")
     device = Combo("Device", "auto", ("auto", "cpu", "cuda"), help="where")
     clear = Button("Clear", help="forget")
     tuned = Spin("Tuned", 5, 0, 9, shown=False, help="for whoever tunes")
@@ -39,7 +38,7 @@ def test_declarations_come_in_order_and_in_the_form_guis_parse() -> None:
         "option name DebugMessage type check default false",
         "option name playout type spin default 300 min 100 max 10000",
         "option name modelfile type filename default <empty>",
-        "option name Greeting type string default hello",
+        "option name Greeting type filename default hello",
         "option name Device type combo default auto var auto var cpu var cuda",
         "option name Clear type button",
     ]
@@ -101,7 +100,7 @@ def test_get_speaks_the_language_of_set_and_a_button_counts(options: Sample) -> 
     "declare",
     [
         lambda: Spin("Two Words", 1, 0, 2, help=""),
-        lambda: String("Greeting", "two words", help=""),
+        lambda: Filename("Greeting", "two words", help=""),
         lambda: Combo("Device", "a", ("a", "b c"), help=""),
         lambda: Combo("Device", "z", ("a", "b"), help=""),
         lambda: Spin("Small", 5, 0, 4, help=""),

@@ -208,6 +208,11 @@ class Clock:
         return self._pondering
 
     @property
+    def analysing(self) -> bool:
+        """Somebody wants to know the best move rather than play a game: no early stop, sampled move or resignation."""
+        return self.limits.infinite or self._pondering or bool(self.limits.searchmoves)
+
+    @property
     def hit_late(self) -> bool:
         """Whether the expected move was played when the thinking had ended already."""
         return self._thought_until is not None and self._thought_until < self._running_since

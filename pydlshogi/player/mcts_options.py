@@ -1,4 +1,4 @@
-"""What engines with a network and a search let the user decide, whatever the game. Light: nothing heavy is imported."""
+"""What engines with a network let the user decide, whatever the game. Light: nothing heavy is imported."""
 
 from typing import Final
 
@@ -59,6 +59,21 @@ class NetworkOptions(EngineOptions):
         10000,
         help="centipawns = Eval_Coef x ln(p / (1 - p)); 0: what was fitted for the network, else "
         f"{GENERAL_EVAL_COEF}; 600 in the book and in ShogiHome's graph of win rates",
+    )
+
+
+class ReflexOptions(NetworkOptions):
+    """What players that look at every legal move once let the user decide."""
+
+    temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is sampled")
+    seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the sampled moves; 0: another one in every game")
+
+
+class Search1Options(ReflexOptions):
+    """Room for the successors of most positions in one batch."""
+
+    batch_size = Spin(
+        "DNN_Batch_Size", 128, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"
     )
 
 

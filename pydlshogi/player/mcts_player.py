@@ -21,7 +21,6 @@ from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.scout import Scout
-from pydlshogi.player.stopping import analysing
 from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats, Root
@@ -272,7 +271,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def watched(self, clock: Clock) -> bool:
         """Somebody wants to know the best move rather than a game to be played."""
-        return analysing(clock) or self.options.consideration_mode
+        return clock.analysing or self.options.consideration_mode
 
     def _sampled(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
         """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""

@@ -142,22 +142,16 @@ class Spin(Option[int]):
         return f"{self.minimum} to {self.maximum}"
 
 
-class String(Option[str]):
-    """Any text, to the end of the line."""
+class Filename(Option[str]):
+    """A path, any text to the end of the line; GUIs show a file picker."""
 
-    usi_type = "string"
+    usi_type = "filename"
 
     def parse(self, text: str) -> tuple[str, str]:
         return ("" if text == EMPTY else text), ""
 
     def show(self, value: str) -> str:
         return value or EMPTY
-
-
-class Filename(String):
-    """A path; GUIs show a file picker."""
-
-    usi_type = "filename"
 
 
 @dataclass(eq=False)

@@ -14,8 +14,8 @@ from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.lines import centipawns
+from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 from pydlshogi.uct.batch import Batch, Evaluator
 
 

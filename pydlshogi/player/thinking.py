@@ -1,15 +1,14 @@
 """One search of a player, from the first playout to the last: what to begin next, when to stop, whom to tell."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency, WindowedMaximum
 from pydlshogi.player.scout import Scout
-from pydlshogi.player.stopping import certain, time_is_up, unstable
 from pydlshogi.uct.pipeline import Pipeline
-from pydlshogi.uct.root import Root
+from pydlshogi.uct.root import MoveStats, Root
 
 _FIRST_BATCH: Final = 8
 """Playouts under way in a fresh tree. With one at a time it takes longer, and won 186 of 400 games against this."""
@@ -17,6 +16,10 @@ _UNDER_WAY: Final = 16
 """Visits of the tree for one playout more under way, in all threads: those under way learn nothing from each other."""
 _FULL_BATCH: Final = 16
 """A batch of so many playouts is worth all the scout may spend, a smaller one its share: on a CPU one may be all."""
+_MOST_VISITS: Final = 1 << 30
+"""Of a root, which it reaches in a day or so; nodes count them in 32 bits."""
+_UNNOTICED: Final = 20.0
+"""Milliseconds. With nothing left to lose on time, a move is worth a look of the network that takes no longer."""
 
 
 class Thinking:
@@ -37,7 +40,8 @@ class Thinking:
     @property
     def too_late(self) -> bool:
         """Whether there is no time for even one batch, and so none to set up the search."""
-        return time_is_up(self._clock, 0, self._latency.of(1), self._choosing.value, expanded=False)
+        clock = self._clock
+        return not clock.stopped and clock.spent() + self._latency.of(1) > (clock.budget.maximum or _UNNOTICED)
 
     def run(
         self,
@@ -63,14 +67,14 @@ class Thinking:
         with self._pipeline.running(self._wanted):
             while clock.pondering or not ponder:
                 solved = bool(scout.solution()) and not clock.limits.searchmoves
-                if certain(root, solved=solved, analysing=watched()):
+                if solved or self._certain(watched()):
                     break
                 before = search.playouts
                 if self._time_is_up(before, self._next_batch(before)):
                     if not root.expanded:
                         self._latency.decay()
                         break
-                    if clock.stopped or not clock.may_extend or not unstable(root.moves()):
+                    if clock.stopped or not clock.may_extend or not _unstable(root.moves()):
                         break
                     clock.extend()
                     continue
@@ -89,6 +93,16 @@ class Thinking:
         if ponder or search.playouts >= clock.budget.nodes:
             self._pipeline.finish()  # what was asked for counts; where time is up, what others are at is not waited for
         clock.settle()
+
+    def _certain(self, watched: bool) -> bool:
+        """Whether more playouts would not change the answer: the result is proven, or only one move is not proven to
+        lose and nobody wants to know more of it. Nor are more made than can be counted."""
+        root = self._root
+        if not root.expanded:
+            return False
+        # A win that the scout has seen proves a root, and is known no more once it could be part of a repetition.
+        proven = root.plies is not None and root.moves()[0].plies is not None
+        return proven or root.visits >= _MOST_VISITS or (root.leader()[1] is None and not watched)
 
     def _time_left(self) -> float:
         """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
@@ -115,8 +129,17 @@ class Thinking:
         return min(most, self._latency.fitting(self._clock.room(self._choosing.value), most))
 
     def _time_is_up(self, playouts: int, batch: int) -> bool:
-        expected, choosing = self._latency.of(batch), self._choosing.value
-        return time_is_up(self._clock, playouts, expected, choosing, expanded=self._root.expanded)
+        """Whether to stop instead of one more batch. A move without any evaluation is the worst way to save time: the
+        first batch heeds neither the optimum nor a `stop`."""
+        if self._root.expanded:
+            return self._clock.expired(playouts, self._latency.of(batch), self._choosing.value)
+        return self.too_late
+
+
+def _unstable(moves: Sequence[MoveStats]) -> bool:
+    """dlshogi's rule: the best move has less than 1.5 times the visits of the second, or a lower value."""
+    best, *others = moves
+    return bool(others) and (best.visits < 1.5 * others[0].visits or best.value < others[0].value)
 
 
 def playouts_a_second(pipeline: Pipeline, longest: float, stopped: Callable[[], bool]) -> str:

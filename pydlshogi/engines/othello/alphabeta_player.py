@@ -31,7 +31,6 @@ from pydlshogi.player.base_player import (
 )
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.player.stopping import analysing
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
@@ -125,7 +124,7 @@ class AlphaBetaPlayer(BasePlayer):
         def tell(scored: ScoredMove, rank: int = 1) -> None:
             report(self._info(scored, clock, rank if lines > 1 else None))
 
-        if not analysing(clock):
+        if not clock.analysing:
             if len(moves) == 1:
                 report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
                 return BestMove(move_name(moves[0]))

@@ -7,8 +7,8 @@ from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import Engine
+from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.player.reflex_options import ReflexOptions, Search1Options
 
 
 def mcts(options: MCTSPlayerOptions | None = None) -> Engine:
