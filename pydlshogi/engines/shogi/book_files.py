@@ -19,12 +19,13 @@ import codecs
 import os
 import struct
 import threading
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.player.base_player import PlayerError
@@ -71,53 +72,56 @@ class BookMove(NamedTuple):
     """How often it was."""
 
 
-class BookFile(Protocol):
+class BookFile(ABC):
     """A book that is open."""
 
-    path: Path
-    bad_lines: list[str]
-    """What was wrong with lines that were passed over."""
+    def __init__(self, path: Path) -> None:
+        """Raises BookError."""
+        self.path = path
+        self.bad_lines: list[str] = []
+        """What was wrong with lines that were passed over."""
+        self._lock = threading.Lock()
+        """Of the place in the file: several players may have one book."""
+        try:
+            self._file = open_plain(path)
+        except (OSError, ValueError) as error:  # or a name that cannot be one
+            raise self._error(error) from error
+        try:
+            self._open()
+        except OSError as error:
+            self.close()
+            raise self._error(error) from error
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Nothing can be found any more."""
+        self._file.close()
 
+    @abstractmethod
+    def _open(self) -> None:
+        """Look at what the file holds. Raises BookError, OSError."""
+
+    @abstractmethod
     def find(self, sfen: str) -> list[BookMove]:
         """What the book holds for a position, in its order; the move number of `sfen` may be missing.
 
         Raises BookError where the file is broken at this place.
         """
 
-
-def opened(path: Path) -> BinaryIO:
-    """The file of a book. Raises BookError."""
-    try:
-        return open_plain(path)
-    except (OSError, ValueError) as error:  # or a name that cannot be one
-        raise BookError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    def _error(self, reason: object) -> BookError:
+        return BookError(f"{self.path}: {getattr(reason, 'strerror', None) or reason}")
 
 
-class Book:
+class Book(BookFile):
     """A file in YaneuraOu's text format."""
 
     def __init__(self, path: Path, large: int = LARGE) -> None:
         """Raises BookError."""
-        self.path = path
-        self.bad_lines: list[str] = []
+        self._large = large
         self._positions: dict[bytes, bytes] | None = None
-        self._lock = threading.Lock()
-        """Of the place in the file: several players may have one book."""
-        self._file = opened(path)
-        try:
-            self._open(large)
-        except OSError as error:
-            self.close()
-            raise self._error(error.strerror or str(error)) from error
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        self._file.close()
+        super().__init__(path)
 
     @property
     def on_disk(self) -> bool:
@@ -133,7 +137,7 @@ class Book:
                 with self._lock:
                     lines = self._search(key)
             except OSError as error:
-                raise self._error(error.strerror or str(error)) from error
+                raise self._error(error) from error
         return self._entries(lines)
 
     def _entries(self, lines: bytes) -> list[BookMove]:
@@ -143,15 +147,12 @@ class Book:
         """All of a book that is not on disk, by `key_of`."""
         return {key: self._entries(lines) for key, lines in (self._positions or {}).items()}
 
-    def _error(self, reason: str) -> BookError:
-        return BookError(f"{self.path}: {reason}")
-
-    def _open(self, large: int) -> None:
+    def _open(self) -> None:
         head = self._file.read(len(HEADER) + len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         if not head.startswith((HEADER.split()[0], b"sfen ")):
             raise self._error("not a book in YaneuraOu's text format (DB2016)")
         size = os.fstat(self._file.fileno()).st_size
-        if size < large or not self._looks_sorted(size):
+        if size < self._large or not self._looks_sorted(size):
             self._positions = self._read_whole()
             self._file.close()
 
@@ -243,29 +244,17 @@ class Book:
             yield line
 
 
-class YbbBook:
+class YbbBook(BookFile):
     """A file in YaneuraOu's binary format."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises BookError."""
-        self.path = path
-        self.bad_lines: list[str] = []
-        self._lock = threading.Lock()
-        self._file = opened(path)
-        try:
-            magic, self._count, flags = YBB_HEADER.unpack(self._read(0, YBB_HEADER.size))
-            if magic != YBB_MAGIC or flags & ~YBB_DEPTHS:
-                raise BookError(f"{path}: not a book in YaneuraOu's binary format (.ybb)")
-            self._move_size = YBB_MOVE.size if flags & YBB_DEPTHS else YBB_MOVE.size - 2
-            self._moves = YBB_HEADER.size + YBB_POSITION.size * self._count
-            if self._moves > os.fstat(self._file.fileno()).st_size:
-                raise BookError(f"{path}: it breaks off")
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        self._file.close()
+    def _open(self) -> None:
+        magic, self._count, flags = YBB_HEADER.unpack(self._read(0, YBB_HEADER.size))
+        if magic != YBB_MAGIC or flags & ~YBB_DEPTHS:
+            raise self._error("not a book in YaneuraOu's binary format (.ybb)")
+        self._move_size = YBB_MOVE.size if flags & YBB_DEPTHS else YBB_MOVE.size - 2
+        self._moves = YBB_HEADER.size + YBB_POSITION.size * self._count
+        if self._moves > os.fstat(self._file.fileno()).st_size:
+            raise self._error("it breaks off")
 
     def find(self, sfen: str) -> list[BookMove]:
         import cshogi
@@ -297,9 +286,9 @@ class YbbBook:
                 self._file.seek(place)
                 data = self._file.read(size)
         except (OSError, OverflowError, ValueError) as error:
-            raise BookError(f"{self.path}: {error}") from error
+            raise self._error(error) from error
         if len(data) < size:
-            raise BookError(f"{self.path}: it breaks off")
+            raise self._error("it breaks off")
         return data
 
 

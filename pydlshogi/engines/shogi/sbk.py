@@ -4,35 +4,26 @@ ShogiHome's specs/sbk-format.md describes them. They are read whole; moves marke
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.engines.shogi.book_files import BookError, BookMove, key_of, opened
+from pydlshogi.engines.shogi.book_files import BookFile, BookMove, key_of
 
 _BAD: Final = (3, 4)
 """Marks of moves."""
 
 
-class SbkBook:
+class SbkBook(BookFile):
     """A file of ShogiGUI: positions that lead to each other."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises BookError."""
-        self.path = path
-        self.bad_lines: list[str] = []
-        with opened(path) as file:
-            try:
-                states = [_state(data) for field, data in _fields(file.read()) if field == 3]
-                self._moves = self._walk(states)
-            except OSError as error:
-                raise BookError(f"{path}: {error.strerror or error}") from error
-            except (TypeError, ValueError, RuntimeError) as error:
-                raise BookError(f"{path}: not a book of ShogiGUI (.sbk), or damaged") from error
+    def _open(self) -> None:
+        try:
+            with self._file:
+                states = [_state(data) for field, data in _fields(self._file.read()) if field == 3]
+            self._moves = self._walk(states)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise self._error("not a book of ShogiGUI (.sbk), or damaged") from error
         if not self._moves:
-            raise BookError(f"{path}: the book holds no position")
-
-    def close(self) -> None:
-        self._moves.clear()
+            raise self._error("the book holds no position")
 
     def find(self, sfen: str) -> list[BookMove]:
         return self._moves.get(key_of(sfen.encode()), [])
