@@ -41,28 +41,23 @@ MOVES: Final = 64
 """Legal moves in each position of what is timed."""
 
 
-def best_batch_size(backend: Backend, modelfile: Path, now: Callable[[], float] | None = None) -> int:
+def best_batch_size(backend: Backend, modelfile: Path) -> int:
     """The smallest size that reaches ENOUGH of the best speed among those that take no longer than LONGEST.
 
     Measured in a second or two; the answer is kept in the cache folder under the network's content and the device.
     """
 
     def affordable(size: int) -> bool:
-        return seconds_for([(backend, size)], now, times=2)[0] <= LONGEST
+        return seconds_for([(backend, size)], times=2)[0] <= LONGEST
 
     def measure() -> int:
         sizes = list(takewhile(affordable, SIZES)) or SIZES[:1]
-        return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes], now), strict=True)))
+        return choose(dict(zip(sizes, seconds_for([(backend, size) for size in sizes]), strict=True)))
 
     return _remembered([backend.description], modelfile, measure)
 
 
-def fastest(
-    exact: Backend,
-    quantised: Mapping[str, Callable[[], Backend]],
-    modelfile: Path,
-    now: Callable[[], float] | None = None,
-) -> Backend:
+def fastest(exact: Backend, quantised: Mapping[str, Callable[[], Backend]], modelfile: Path) -> Backend:
     """The fastest on this machine, where a quantised one must make up for what it rounds away: see WORTH_ROUNDING.
 
     quantised: what loads one, by the name of the backend. Processors differ by a factor of four here. The answer is
@@ -77,7 +72,7 @@ def fastest(
             except BackendError as error:  # it is installed, and does not work
                 logging.getLogger(__name__).warning("not among the backends to choose from: %s", error)
         backends = [exact, *loaded.values()]
-        took = seconds_for([(backend, PROBE) for backend in backends], now)
+        took = seconds_for([(backend, PROBE) for backend in backends])
         seconds = [each / backend.streams for each, backend in zip(took, backends, strict=True)]
         for number, backend in enumerate(backends):
             if backend.streams > 1 and backend.description.startswith("OpenVINO"):
@@ -116,12 +111,10 @@ def _clock(backend: Backend) -> tuple[Callable[[], float], int]:
     return time.process_time, backend.streams
 
 
-def seconds_for(
-    batches: Sequence[tuple[Backend, int]], now: Callable[[], float] | None = None, times: int = FASTEST_OF
-) -> list[float]:
+def seconds_for(batches: Sequence[tuple[Backend, int]], times: int = FASTEST_OF) -> list[float]:
     """How long each of `batches`, a backend and a size, takes, the fastest of `times`, while all its streams have one.
 
-    They take turns, so that a program that runs for a while slows all of them alike. `now` in place of a clock.
+    They take turns, so that a program that runs for a while slows all of them alike.
     """
     given = [some_batch(backend.encoding, size) for backend, size in batches]
 
@@ -129,7 +122,7 @@ def seconds_for(
 
         def took(backend: Backend, batch: tuple[Uint32Array, Int32Array, Int32Array]) -> float:
             predict = partial(backend.predict, *batch, 1.0)
-            clock, counted = (now, 1) if now is not None else _clock(backend)
+            clock, counted = _clock(backend)
             began = clock()
             others = [pool.submit(predict) for _ in range(1, backend.streams)]
             predict()
