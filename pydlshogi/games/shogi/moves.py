@@ -50,21 +50,15 @@ _DROP_ORDER: Final = np.array([KNIGHT, LANCE, SILVER, GOLD, BISHOP, ROOK], np.in
 
 
 @inlined
-def last_rank(side: int) -> int:
-    """The rank farthest from a side."""
-    return entry(LAST_RANKS, 4 * side + 1)
-
-
-@inlined
-def last_two_ranks(side: int) -> int:
-    """The two ranks farthest from a side."""
-    return entry(LAST_RANKS, 4 * side + 2)
+def last_ranks(side: int, many: int) -> int:
+    """So many ranks farthest from a side."""
+    return entry(LAST_RANKS, 4 * side + many)
 
 
 @inlined
 def zone(side: int) -> int:
-    """The three ranks farthest from a side, on which it promotes."""
-    return entry(LAST_RANKS, 4 * side + 3)
+    """Those on which a side promotes."""
+    return last_ranks(side, 3)
 
 
 @inlined
@@ -82,7 +76,7 @@ def files_without(pawns: int) -> int:
 @inlined
 def pawn_places(men: Army, side: int) -> int:
     """Where a side may drop a pawn, as far as the rules of the files and of the last rank go."""
-    return files_without(men.pawns) & ~last_rank(side)
+    return files_without(men.pawns) & ~last_ranks(side, 1)
 
 
 @inlined
@@ -92,9 +86,9 @@ def drop_places(men: Army, side: int, hand: int) -> int:
     if held(hand, SILVER) + held(hand, GOLD) + held(hand, BISHOP) + held(hand, ROOK):
         places = ~places
     if held(hand, LANCE):
-        places |= ~last_rank(side)
+        places |= ~last_ranks(side, 1)
     if held(hand, KNIGHT):
-        places |= ~last_two_ranks(side)
+        places |= ~last_ranks(side, 2)
     if held(hand, PAWN):
         places |= pawn_places(men, side)
     return places
@@ -178,14 +172,14 @@ def list_pieces(men: Army, side: int, blockers: int, aims: Aims, moves: Uint16Ar
     """Moves of all pieces but the king to the squares they may aim at."""
     colour = COLOUR * side
     promoting = zone(side) & aims.golds
-    count = _list_pawns(men.pawns, side, promoting, aims.pawns & ~last_rank(side), moves, count)
-    staying = aims.lances & ~last_rank(side)
+    count = _list_pawns(men.pawns, side, promoting, aims.pawns & ~last_ranks(side, 1), moves, count)
+    staying = aims.lances & ~last_ranks(side, 1)
     pieces = men.lances if promoting | staying else nothing()
     while pieces:
         origin = lowest(pieces)
         count = _list_both(origin, forward(side, origin, blockers), promoting, staying, moves, count)
         pieces = without_lowest(pieces)
-    staying = aims.knights & ~last_two_ranks(side)
+    staying = aims.knights & ~last_ranks(side, 2)
     pieces = men.knights if promoting | staying else nothing()
     while pieces:
         origin = lowest(pieces)
@@ -270,11 +264,11 @@ def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, mo
                 moves[count] = move
                 count += 1
         count = list_moves(DROP + PAWN, places & ~checking, moves, count)
-    squares = gap & last_rank(side)
+    squares = gap & last_ranks(side, 1)
     for place in (2, 1, 0):
         count = _list_drops_from(place, hand, squares, moves, count)
         gap &= ~squares
-        squares = gap & last_two_ranks(side) if place == 2 else gap
+        squares = gap & last_ranks(side, 2) if place == 2 else gap
     return count
 
 
