@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.engines.shogi import set_up
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.kifu.game import MATE_EVAL, Game
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, play_moves
 
@@ -112,7 +112,7 @@ def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None 
 
 def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: float | None = None) -> Assessment:
     """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
-    position = set_up(game.start_sfen, player.options)
+    position = ShogiPosition(game.start_sfen, **player.options.rules())
     play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
         return assessment("", repeated)

@@ -13,12 +13,12 @@ from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.options import Button, Combo, EngineOptions, SearchOptions, Spin, String
+from pydlshogi.player.options import Button, Combo, EngineOptions, Filename, SearchOptions, Spin
 
 
 class ScriptedOptions(SearchOptions):
     playout = Spin("playout", 5, 1, 1000, help="playouts for a `go` without limits")
-    words = String("Words", "", help="anything")
+    words = Filename("Words", "", help="anything")
     colour = Combo("Colour", "red", ("red", "green"), help="a choice")
     press = Button("Press", help="a button")
     load = Combo("Load", "quick", ("quick", "refused", "endless", "defect"), help="how `isready` goes")
@@ -43,7 +43,7 @@ class ScriptedPlayer(BasePlayer):
         )
 
     def clock_settings(self) -> ClockSettings:
-        return self.options.clock_settings(default_nodes=self.options.playout)
+        return self.options.clock_settings()._replace(default_nodes=self.options.playout)
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
         assert isinstance(options, ScriptedOptions)

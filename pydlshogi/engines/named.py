@@ -3,13 +3,14 @@
 Light: what an engine thinks with is imported when it is loaded.
 """
 
+from collections.abc import Callable
 from pkgutil import resolve_name
 
-from pydlshogi.game import PlayedPosition
 from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.entry import GameEntry
-from pydlshogi.player.base_player import Engine
+from pydlshogi.player.base_player import BasePlayer, Engine
 from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import EngineOptions
 
 
 class UnknownEngine(ValueError):
@@ -23,20 +24,13 @@ def engine_named(game: str, name: str = "") -> Engine:
         raise UnknownEngine(f"{game} has no engine {name}; it has {', '.join(entry.engines)}")
     place = entry.engines[name or next(iter(entry.engines))]
     if place is None:
-        return shared_search(entry)
+        options = MCTSOptions()
+        shared = "pydlshogi.engines.shared_search:SharedSearchPlayer"
+        return engine_of(entry, options, lambda: resolve_name(shared)(entry, options))
     engine: Engine = resolve_name(place)()
     return engine
 
 
-def shared_search(
-    game: GameEntry,
-    options: MCTSOptions | None = None,
-    player: str = "pydlshogi.engines.shared_search:SharedSearchPlayer",
-) -> Engine:
-    """The engine that searches by the rules of a game. `player`, MODULE:CLASS, may add something of the game's own."""
-    options = options or MCTSOptions()
-
-    def set_up(sfen: str | None) -> PlayedPosition:
-        return game.position(sfen, draw_ply=options.draw_ply)
-
-    return Engine(f"pydlshogi {game.name}", options, set_up, lambda: resolve_name(player)(game, options))
+def engine_of(game: GameEntry, options: EngineOptions, load: Callable[[], BasePlayer], name: str = "") -> Engine:
+    """An engine of a game, under the rules that its options choose."""
+    return Engine(name or f"pydlshogi {game.name}", options, lambda sfen: game.position(sfen, **options.rules()), load)

@@ -24,4 +24,4 @@ class SharedSearchPlayer(MCTSPlayer):
         return None if self.shipped else (UniformEvaluator(), "no network: all moves are alike")
 
     def rule_settings(self, position: PlayedPosition) -> Records:
-        return self._position(draw_ply=self.options.draw_ply).settings
+        return self._position(**self.options.rules()).settings

@@ -7,26 +7,24 @@ from pydlshogi.player.clock import UNLIMITED, Budget, Limits
 
 
 class ClockSettings(NamedTuple):
-    """What the user decided about time. Milliseconds, plies and playouts."""
+    """What the user decided about time: first the options of these names, see `ClockOptions`. Milliseconds, plies and
+    playouts."""
 
     byoyomi_margin: int = 0
-    """Held back from the byoyomi of every move."""
     time_margin: int = 1000
-    """Held back from the clock when there is no byoyomi to fall back on; at most half of the clock."""
     network_delay: int = 400
-    """What the way to the server and back may cost a move; at most a quarter of what the move may take."""
     minimum_thinking_time: int = 100
-    """Thought about every move where the byoyomi, or its share of the clock, allows it."""
     whole_seconds: bool = False
-    """The server counts whole seconds, rounded down: use up the second that is counted anyway."""
     draw_ply: int = 0
-    """Moves after which the game is drawn. 0: no such rule."""
     default_nodes: int = 0
     """Playouts for a `go` without any limit. 0: none, think until told to stop."""
     const_nodes: int = 0
     """Playouts for every move in place of the clock. 0: the clock decides."""
     most_nodes: int = 0
     """Playouts that a move costs at most, beside the clock. 0: as many as there is time for."""
+
+
+TIME_OPTIONS: Final = ClockSettings._fields[:6]
 
 
 class Costs(NamedTuple):

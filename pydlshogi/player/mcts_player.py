@@ -78,10 +78,7 @@ class MCTSPlayer(NetworkPlayer):
         megabytes = self.options.hash_mb
         if self._pipeline is None or self._pipeline.search.table.megabytes != megabytes:
             self._discard_search()  # the old table goes before the new one comes
-            try:
-                self._pipeline = self._new_pipeline()
-            except MemoryError:
-                raise _too_large(megabytes) from None
+            self._pipeline = self._new_pipeline()
         return self._pipeline
 
     def _new_pipeline(self) -> Pipeline:
@@ -119,7 +116,8 @@ class MCTSPlayer(NetworkPlayer):
             # From 2 playouts at level 0, hardly more than the policy, to some 1000 at level 19: 1.39 times as many a
             # level.
             most = round(2 ** (1 + 0.47 * options.skill_level))
-        return options.clock_settings(options.playout, 0 if most else options.const_playout, most)
+        const = 0 if most else options.const_playout
+        return super().clock_settings()._replace(default_nodes=options.playout, const_nodes=const, most_nodes=most)
 
     def overlooking(self, plies: int) -> int:
         """Plies of the longest win looked for: below full skill no more than the level, so that it overlooks some."""
@@ -327,8 +325,4 @@ def _check_memory(megabytes: int) -> None:
     try:
         np.empty(megabytes << 20, np.uint8)
     except MemoryError:
-        raise _too_large(megabytes) from None
-
-
-def _too_large(megabytes: int) -> PlayerError:
-    return PlayerError(f"USI_Hash {megabytes}: the system does not lend so much memory")
+        raise PlayerError(f"USI_Hash {megabytes}: the system does not lend so much memory") from None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 
-from pydlshogi.player.allot import ClockSettings
+from pydlshogi.player.allot import TIME_OPTIONS, ClockSettings
 
 T = TypeVar("T")
 
@@ -283,6 +283,10 @@ class EngineOptions(Options):
     )
     log_file = Filename("Log_File", "", shown=False, help="the log; empty: pydlshogi.log in the user's state folder")
 
+    def rules(self) -> dict[str, Any]:
+        """What they say of the rules of the game, as arguments of its positions."""
+        return {}
+
 
 class ClockOptions(EngineOptions):
     """What an engine declares that plays against a clock."""
@@ -325,19 +329,12 @@ class ClockOptions(EngineOptions):
         help="moves after which the game is drawn; 0: no such rule",
     )
 
-    def clock_settings(self, default_nodes: int = 0, const_nodes: int = 0, most_nodes: int = 0) -> ClockSettings:
+    def rules(self) -> dict[str, Any]:
+        return {"draw_ply": self.draw_ply}
+
+    def clock_settings(self) -> ClockSettings:
         """These options as `allot` wants them."""
-        return ClockSettings(
-            byoyomi_margin=self.byoyomi_margin,
-            time_margin=self.time_margin,
-            network_delay=self.network_delay,
-            minimum_thinking_time=self.minimum_thinking_time,
-            whole_seconds=self.whole_seconds,
-            draw_ply=self.draw_ply,
-            default_nodes=default_nodes,
-            const_nodes=const_nodes,
-            most_nodes=most_nodes,
-        )
+        return ClockSettings(*(getattr(self, name) for name in TIME_OPTIONS))
 
 
 class SearchOptions(ClockOptions):

@@ -1,6 +1,8 @@
 """The engine of Dobutsu shogi: the search that all games share, and the solution of the game where there is one."""
 
-from pydlshogi.engines.named import shared_search
+from pkgutil import resolve_name
+
+from pydlshogi.engines.named import engine_of
 from pydlshogi.games.dobutsu.game import GAME
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.mcts_options import MCTSOptions
@@ -15,4 +17,5 @@ class DobutsuOptions(MCTSOptions):
 
 def mcts() -> Engine:
     """The engine that searches."""
-    return shared_search(GAME, DobutsuOptions(), "pydlshogi.engines.dobutsu.players:DobutsuPlayer")
+    options = DobutsuOptions()
+    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.players:DobutsuPlayer")(GAME, options))

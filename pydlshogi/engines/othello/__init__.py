@@ -2,8 +2,8 @@
 
 from pkgutil import resolve_name
 
+from pydlshogi.engines.named import engine_of
 from pydlshogi.engines.othello.options import AlphaBetaOptions, OthelloMCTSOptions
-from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.options import EngineOptions
@@ -27,8 +27,4 @@ def iago() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    return Engine(name, options, _set_up, lambda: resolve_name(f"{__name__}.{player}")(options))
-
-
-def _set_up(text: str | None) -> PlayedPosition:
-    return GAME.position(text)
+    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.{player}")(options), name)

@@ -1,11 +1,11 @@
 """The engines of shogi, as protocols take them. Light: what they think with is imported when they are loaded."""
 
-from functools import partial
 from pkgutil import resolve_name
 
+from pydlshogi.engines.named import engine_of
 from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.game import GAME
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.options import EngineOptions
@@ -28,14 +28,4 @@ def search1() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    place = f"{__name__}.players:{player}"
-    return Engine(name, options, partial(set_up, options=options), lambda: resolve_name(place)(options))
-
-
-def set_up(sfen: str | None, options: EngineOptions) -> PlayedPosition:
-    """The position of an sfen, None for the start of the game, under the rules that `options` choose. ValueError."""
-    from pydlshogi.games.shogi.position import ShogiPosition
-    from pydlshogi.games.shogi.sfen import START_SFEN
-
-    rules = options.rules() if isinstance(options, MCTSPlayerOptions) else {}
-    return ShogiPosition(START_SFEN if sfen is None else sfen, **rules)
+    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.players:{player}")(options), name)

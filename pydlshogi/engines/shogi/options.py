@@ -45,12 +45,11 @@ class MCTSPlayerOptions(MCTSOptions, BookOptions):
     )
 
     def rules(self) -> dict[str, Any]:
-        """What they say of the rules, as arguments of ShogiPosition."""
         from cshogi import LAW_24, LAW_27
 
         rule = self.entering_king_rule
         return {
-            "draw_ply": self.draw_ply,
+            **super().rules(),
             "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
             "odds_count": rule.endswith("H"),
         }
