@@ -1,6 +1,7 @@
 """Weights of patterns are found again, and games of the engine with itself are sound."""
 
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from utils.othello.learn import classes_of, fit, learn, main, positions_of, sums
 from utils.othello.selfplay import Settings as Play
 from utils.othello.selfplay import play
 
-GAMES = rows_of(random_game(seed) for seed in range(1000))
+
+@cache
+def games() -> Games:
+    return rows_of(random_game(seed) for seed in range(1000))
 
 
 def archive(count: int, depth: int = 0) -> Archive:
     """Random games, of which the file says that play is perfect from `depth` empty squares on."""
-    return Archive(GAMES[:count].copy(), np.full(count, depth, np.uint8))
+    return Archive(games()[:count].copy(), np.full(count, depth, np.uint8))
 
 
 class TestPositions:
