@@ -193,7 +193,6 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         expect(page.locator(".primary")).to_have_text("Review")
         person.review("#endReview")
         assert page.locator("#summary thead").inner_text().split()[:4] == ["accuracy", "opening", "middle", "end"]
-        assert page.locator("#barNumber").inner_text() != ""
         person.button("Back", exact=True).click()
         person.moves(1)
         page.locator(".movable").first.click()
@@ -256,7 +255,6 @@ def test_two_engines_are_watched(person: Person) -> None:
     page.select_option("#pace", "0")
     person.button("Go on").click()
     page.wait_for_function(f"() => document.body.dataset.at > {at + 1}")
-    assert person.board.state()["sides"] == ["beginner", "easy"]
 
 
 def test_a_mark_is_grey_until_it_is_sure_and_the_move_shown_is_in_view(person: Person) -> None:
@@ -288,14 +286,15 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.click("B*", "5e")
     assert person.moves(5)[4] == "B*5e"
     assert person.page.locator(".cell.last").evaluate_all("cells => cells.map(c => c.dataset.at)") == ["5e"]
-    person.page.reload()
-    assert len(person.moves(5)) == 5  # the game is on the server
     person.button("Undo").click()
     assert len(person.moves(4)) == 4
     person.page.on("dialog", lambda dialog: dialog.accept())
     person.button("Resign").click()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
+    person.page.set_viewport_size({"width": 360, "height": 640})  # where the bar at the bottom covers the rest
+    bar = person.page.locator("nav").bounding_box()
+    assert person.page.locator("#rematch").bounding_box()["y"] + 34 <= bar["y"]
 
 
 HEARD_AND_SEEN = """() => {
@@ -577,7 +576,6 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
     assert page.locator("#hint").is_disabled()  # there is nothing to add
-    assert page.evaluate(CONTRASTS) == []
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
     page.mouse.down()
@@ -598,6 +596,10 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     person.stop_thinking()
     person.button("Intuition").click()
     page.wait_for_selector(".heat circle")
+    person.board.new("dobutsu", "3/1K1/2k/3 b 2R2B2P 1")  # the lion is caught, and other moves are not looked at
+    page.wait_for_selector(".board.dobutsu")
+    person.press("h")
+    expect(page.locator("#lines tr")).to_have_count(1)
 
 
 def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
@@ -698,7 +700,7 @@ def test_who_wins_is_offered_the_next_level(person: Person) -> None:
     person.begin(MATE_IN_ONE, opponent="beginner")
     person.click("G*", "5b")
     person.button("→ level 2 (novice)").click()
-    expect(person.page.locator("#farPlayer")).to_have_text("Black: level 2 (novice)")
+    expect(person.page.locator("#farPlayer")).to_have_text("White: level 2 (novice)")
 
 
 def test_a_record_is_pasted_or_dropped(person: Person) -> None:
@@ -792,10 +794,13 @@ def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
     person = Person(browser.new_page(), board)
     box = "const box = document.querySelector('.board')?.getBoundingClientRect()"  # it is drawn anew at each size
     aside = "document.querySelector('aside').getBoundingClientRect().left"
-    for width, height in ((1366, 650), (1280, 720), (900, 680)):
+    for width, height in ((1366, 650), (1280, 720), (900, 680), (740, 360)):
         person.page.set_viewport_size({"width": width, "height": height})
         in_view = f"() => {{ {box}; return box?.width && box.bottom <= {height} && box.right <= {aside} }}"
         person.page.wait_for_function(in_view)
+    person.button("New game").click()
+    assert person.page.locator("#newDialog").evaluate("dialog => dialog.scrollTop") == 0
+    expect(person.button("Start")).to_be_in_viewport(ratio=1)
     person.page.set_viewport_size({"width": 730, "height": 700})
     person.page.wait_for_function(f"() => {{ {box}; return box?.width > 400 }}")  # what stands beside it leaves it room
     person.leave()
@@ -830,8 +835,11 @@ def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
 
 def test_a_start_that_was_refused_is_there_to_be_mended_and_one_that_was_cancelled_is_gone(person: Person) -> None:
     page = person.page
+    listen = "new MutationObserver(() => said.push(at.textContent)).observe(at, { childList: true })"
+    page.evaluate(f"window.said = []; const at = document.getElementById('status'); {listen}")
     person.begin("f5f5", game="othello", opponent="beginner", side="1")
     expect(page.locator("#error")).not_to_be_empty()
+    page.wait_for_function("() => String(window.said) === 'Preparing the game …,Black to move'")
     person.choose()
     fields = ("opponent", "side", "startText")
     assert [page.locator(f"#{name}").input_value() for name in fields] == ["beginner", "1", "f5f5"]
@@ -885,10 +893,6 @@ def test_a_phone_finds_the_board(browser: Any) -> None:
         assert address == f"http://127.0.0.2:{board.port}/#{board.token}"
         dark = sum(map(sum, segno.make_qr(address).matrix))
         assert person.page.locator("#code path").get_attribute("d").count("M") == dark
-        page = browser.new_page()
-        page.goto(address)
-        page.wait_for_selector("body[data-generation]")
-        page.close()
         person.leave()
     pool.close(cancel=True)
 
@@ -989,7 +993,9 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         f"{rows}LNSGKXSNL b - 1": "X という駒はありません",
         f"{rows}LNSGKGSNL b x 1": "x という持ち駒はありません",
         "p3k4/p8/9/9/9/9/9/9/4K4 b - 1": "二歩になっています",
+        "P3k4/9/9/9/9/9/9/9/4K4 b - 1": "a 段に行き所のない P があります",
         "4k4/9/9/9/9/9/9/4R4/4K4 b - 1": "手番でない側に王手がかかっています",
+        "9/9/9/9/9/9/9/9/9 b - 1": "玉がありません",
         "startpos moves 7g7f 3c3e": "2手目の 3c3e は指せません",
     }
     records = {

@@ -367,6 +367,7 @@ KINGS = "4k4/9/9/9/9/9/9/9/4K4"
         ("4k4/9/9/9/9/9/9/9/4K3p b - 1", "p can never move from rank i"),
         ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
         ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
+        ("9/9/9/9/9/9/9/9/9 b - 1", "neither side has a king"),
         (f"{KINGS} b K 1", "K are no pieces in hand"),
         (f"{KINGS} b +P 1", r"\+P are no pieces in hand"),
         (f"{KINGS} b 19P 1", "19 pieces of kind P: a set has 18"),
@@ -387,7 +388,6 @@ def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:
     "sfen",
     [
         "4k4/9/9/9/9/9/9/9/9 b 2R2B4G4S4N4L18P 1",  # mate problems have one king
-        "9/9/9/9/9/9/9/9/9 b - 1",
         "4k4/9/9/P1P1P1P1P/9/9/9/9/4K4 b 16P 1",  # a pawn or three too many
         "4k4/9/4r4/9/9/9/9/9/4K4 b - 1",  # the side to move is in check
         f"{KINGS} w 1P1p",

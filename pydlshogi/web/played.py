@@ -245,6 +245,7 @@ class TableGame:
         return {
             "game": self.game,
             "start": self.start_sfen,
+            "usual": self.start is None,
             "position": self.position.sfen(),
             "turn": self.position.turn,
             "inDanger": self._in_danger(self.position),
@@ -357,18 +358,22 @@ class TableGame:
             self.left = None
 
     def undo(self) -> None:
-        """Go back to where a person was last to move, and end the line there. Raises ValueError.
+        """Go back to where a person was last to move, and end the line there; who has resigned is to move again.
 
         Who looked back, and whose game has ended or comes from a file, can come back to the line as it was; else the
-        moves are taken back for good.
+        moves are taken back for good. Raises ValueError.
         """
+        from_file, turn = self.tip in self.nodes[: self.from_file], self.turn_at_tip
+        if self.ending == GameEnd("resignation", 1 - turn) and not (self.sides[turn] or from_file):
+            self.tip.ended = None
+            return
         if not self.at:
             raise ValueError("there is no move to take back")
         ply = self.at - 1
         while ply and self.sides[(self.first + ply) % 2] and not all(self.sides):
             ply -= 1
         line = self.line[: ply + 1]
-        if not self.at_tip or self.tip.ending or self.tip in self.nodes[: self.from_file]:
+        if not self.at_tip or self.tip.ending or from_file:
             self.leave()
             self.show(line)
             return

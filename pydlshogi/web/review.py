@@ -134,10 +134,10 @@ class Review:
         return self.heard.get(node) if watched or node in self._analysed else None
 
     def win_rate(self, node: Node) -> float | None:
-        """Black's, if it is known; what the rules or a record say counts where no engine has spoken."""
+        """Black's, if it is known: as the rules say, else as an engine does, else as a record does."""
+        if node.verdict:
+            return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
         if node not in self.heard:
-            if node.verdict:
-                return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
             return None if node.evaluation is None else win_rate_of(node.evaluation)
         win_rate = _assessed(self.heard[node]).win_rate
         return 1 - win_rate if self.heard[node].turn else win_rate

@@ -447,6 +447,8 @@ def _made(command: Command, shown: TableGame, set_up: SetUp) -> TableGame:
         raise Refused(f"there is no game {name}"[:80])
     from_here = start == "position shown" and name == shown.game
     made = shown.so_far(set_up) if from_here else TableGame.of(begin(name, start), set_up)
+    if made.tip.ending and not made.moves:
+        raise Refused("the game is over in that position")
     made.go_to(len(made.moves))
     made.take_sides(command.get("sides"))
     made.clock = _clock_of(command)

@@ -50,6 +50,8 @@ def _checked_board(rows: str) -> Counter[str]:
             kings.append((rank, file))
     if max(pawns.values(), default=0) > 1:
         raise ValueError("two pawns of one side stand on one file")
+    if not kings:
+        raise ValueError("neither side has a king")
     if pieces["K"] > 1 or pieces["k"] > 1:
         raise ValueError("one side has two kings")
     if len(kings) == 2 and all(abs(one - other) < 2 for one, other in zip(*kings, strict=True)):

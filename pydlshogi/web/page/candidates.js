@@ -21,8 +21,9 @@ export class Candidates {
     if (!info || this.preview?.place >= this.infos.length) this.preview = null // with its row, which nobody can leave any more
   }
 
+  /** Beside a mate without the moves that were not looked at: they are said to be worth as much as that. */
   get infos () {
-    return this.info?.moveInfos ?? []
+    return (this.info?.moveInfos ?? []).filter((each, _, [best]) => !best.mate || each === best || each.visits !== 0)
   }
 
   /** The position that is stepped to from one, and the move that led there. */

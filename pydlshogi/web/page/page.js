@@ -22,6 +22,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  * @property {boolean} fresh nobody has begun a game yet
  * @property {string} game
  * @property {string} start sfen of the first position
+ * @property {boolean} usual that is how the game begins
  * @property {string} position sfen of the one that is shown
  * @property {number} turn 0 Black, 1 White
  * @property {string} inDanger a square that is marked, or ''
@@ -59,7 +60,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
  */
 
 const MOST_BYTES = 1000000 // of a record, as the server has it
-const WIDE = matchMedia('(min-width: 821px)') // room for the captured pieces beside the board
+const WIDE = matchMedia('(min-width: 821px), (min-width: 621px) and (max-height: 450px)') // room for the captured pieces beside the board
 const token = location.hash.slice(1)
 addEventListener('hashchange', () => location.reload())
 
@@ -112,6 +113,14 @@ async function ask (path, request) {
 
 const post = (path, body) => ask(path, { method: 'POST', body })
 
+/** Say what goes on until the answer comes: what it brings about is told before. */
+async function underWay (name, asked) {
+  say('status', word(name))
+  const answer = await asked
+  if (!answer?.ok && $('status').textContent === word(name)) say('status', statusText())
+  return answer
+}
+
 // Requests under way together may be met in any order: each command waits for the answer to the one before.
 let answered = Promise.resolve()
 function inTurn (path, body) {
@@ -121,7 +130,8 @@ function inTurn (path, body) {
 
 function send (command) {
   if (command.do === 'hint') revealed = state.generation
-  return inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
+  const asked = inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
+  return command.do === 'new' ? underWay('beginning', asked) : asked
 }
 
 // A page that is not seen holds no connection: browsers allow only a few to one address.
@@ -241,7 +251,7 @@ function showButtons () {
   $('policy').disabled = !mine
   $('hint').disabled = !mine || state.watching
   $('resign').disabled = !mine || state.at < state.moves.length
-  $('undo').disabled = !state.at
+  $('undo').disabled = !state.at && state.ending?.reason !== 'resignation'
   $('judge').disabled = !state.moves.length
   const hide = {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
@@ -470,27 +480,13 @@ const mistakes = () => state.judged.filter(each => each.mark).map(each => each.n
 
 const watch = on => send({ do: 'watch', on, lines: Number($('lineCount').value) })
 
-/** What a key does that stands for a button, where that can be pressed. */
-const press = id => () => $(id).hidden || $(id).click()
-
 const KEYS = {
   ArrowLeft: () => goTo(GO.back()),
   ArrowRight: () => goTo(GO.forward()),
   Home: () => goTo(0),
-  End: () => goTo(state.moves.length),
-  m: () => goTo(GO.nextMistake()),
-  M: () => goTo(GO.previousMistake()),
-  r: press('retry'),
-  b: press('left'),
-  u: press('undo'),
-  P: press('pass'),
-  w: press('pauseGame'),
-  h: press('hint'),
-  p: press('policy'),
-  a: press('watch'),
-  j: press('judge'),
-  f: press('turn')
+  End: () => goTo(state.moves.length)
 }
+for (const button of document.querySelectorAll('[data-key]')) KEYS[button.dataset.key] = () => button.hidden || button.click()
 
 document.addEventListener('keydown', event => {
   const busy = event.target.closest('input, textarea, select, dialog') || event.ctrlKey || event.metaKey || event.altKey
@@ -522,12 +518,11 @@ $('turn').onclick = () => {
   show()
 }
 WIDE.onchange = () => state && drawBoard()
-/** The same game once more, perhaps against another opponent; in an even one the sides are changed. */
+/** The same game once more, perhaps against another opponent; from the usual start the sides are changed. */
 function rematch (opponent) {
-  const { game, start, clock } = state
+  const { game, start, usual, clock } = state
   const sides = state.sides.map(side => side && (opponent ?? side))
-  const begun = kind(game, start) === 'odds' ? sides : sides.reverse()
-  send({ do: 'new', game, start, sides: begun, clock: clock ? [clock.main, clock.byoyomi] : [0, 0] })
+  send({ do: 'new', game, start, sides: usual ? sides.reverse() : sides, clock: clock ? [clock.main, clock.byoyomi] : [0, 0] })
 }
 $('rematch').onclick = () => rematch()
 $('otherLevel').onclick = () => rematch(otherLevel())
@@ -574,11 +569,7 @@ async function openRecord (data) {
     $('error').textContent = word(`more than ${MOST_BYTES} bytes`)
     return
   }
-  const before = $('status').textContent
-  say('status', word('openingRecord'))
-  const answer = await inTurn('record', data)
-  if (!answer?.ok && $('status').textContent === word('openingRecord')) say('status', before)
-  return answer
+  return underWay('openingRecord', inTurn('record', data))
 }
 $('open').onclick = () => {
   $('recordFile').value = ''
