@@ -576,6 +576,7 @@ def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
     page.wait_for_selector(".arrows polygon")
     assert page.locator("#lines tr").count() == 5
     assert page.locator("#hint").is_disabled()  # there is nothing to add
+    assert page.evaluate(CONTRASTS) == []
     news = page.locator("#speed").inner_text()
     person.at("7g").hover()
     page.mouse.down()

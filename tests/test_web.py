@@ -1210,6 +1210,7 @@ def test_a_header_that_is_there_twice_is_refused(board: Board, name: str) -> Non
     twice = own | {"Host": board.host, "X-Token": board.token}
     lines = [f"{each}: {value}" for each, value in (*own.items(), (name, twice[name.title()]))]
     assert sent(board, "/do", *lines, body=command).startswith(b"HTTP/1.1 400 ")
+    assert board.state()["moves"] == []
 
 
 def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1288,6 +1289,7 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
 def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
     answer = sent(board, path, f"Content-Length: {length}", body=b"startpos moves 7g7f")
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert board.state()["moves"] == []
 
 
 def test_what_nobody_foresaw_is_told_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -1305,6 +1307,7 @@ def test_many_ask_at_once(board: Board) -> None:
     with ThreadPoolExecutor(8) as people:
         done = [people.submit(board.do, "move", move="7g7f", generation=generation) for _ in range(16)]
     assert sorted(each.result() for each in done).count("") == 1
+    assert board.state()["moves"] == ["7g7f"]
 
 
 # The program
@@ -1375,8 +1378,7 @@ def test_every_word_is_there_in_both_languages() -> None:
         set(re.findall(r"""(?:^|[{,])\s*'?([\w?, !]+?)'?: ['"]""", part, re.MULTILINE))
         for part in source.split("const JAPANESE")
     )
-    names = ("index.html", "page.js", "board.js", "home.js", "editor.js", "movelist.js", "settings.js")
-    pages = "".join((PAGE / name).read_text(encoding="utf-8") for name in names)
+    pages = "".join(path.read_text(encoding="utf-8") for path in [PAGE / "index.html", *PAGE.glob("*.js")])
     used = {*re.findall(r'data-(?:word|label)="(\w+)"', pages), *re.findall(r"word\('(\w+)'\)", pages)}
     assert used <= english
     assert english <= japanese

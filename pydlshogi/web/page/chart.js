@@ -8,7 +8,7 @@ const WIDTH = 400
 const [LEFT, RIGHT] = [26, 10] // of the charts of a game, where its moves are not
 const SHORTEST = 10 // moves that there is room for
 
-/** @typedef {import('./page.js').State} State */
+/** @typedef {import('./state.js').State} State */
 
 export const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 

@@ -14,3 +14,15 @@ export function svg (name, attributes = {}, ...children) {
   element.append(...children)
   return element
 }
+
+/** What is read out by a screen reader, unless it says that already. */
+export function say (place, text) {
+  const element = typeof place === 'string' ? $(place) : place
+  if (element.textContent !== text) element.textContent = text
+}
+
+/** Not every browser forgets by Escape what a dialog was answered last. */
+export function present (dialog) {
+  dialog.returnValue = ''
+  dialog.showModal()
+}

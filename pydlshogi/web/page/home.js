@@ -7,7 +7,7 @@ const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
 const REMEMBERED = ['opponent', 'side', 'other', 'mainTime', 'byoyomi']
 
-/** @typedef {import('./page.js').State} State */
+/** @typedef {import('./state.js').State} State */
 
 export class Home {
   /**

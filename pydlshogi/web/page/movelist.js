@@ -6,7 +6,7 @@ import { after } from './moves.js'
 const MOST_SHOWN = 8 // moves of a variation
 const AS_GOOD = 0.005 // of winning: who loses less has played as well
 
-/** @typedef {import('./page.js').State} State */
+/** @typedef {import('./state.js').State} State */
 
 /** How a move is marked: grey until no later look of the analysis can change it. */
 const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : ''

@@ -1,8 +1,8 @@
 // The page: what the server says is shown, what the person does is sent. The game itself is on the server.
 import { Board } from './board.js'
 import { Candidates } from './candidates.js'
-import { ALL_DISCS, clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
-import { $, made } from './dom.js'
+import { clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates, inDiscs, percent, signed } from './chart.js'
+import { $, made, present, say } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
 import { dress } from './icons.js'
@@ -10,58 +10,17 @@ import { MoveList, sentence } from './movelist.js'
 import { split, touched } from './moves.js'
 import { written } from './notation.js'
 import { LOOKS, learnLooks } from './pieces.js'
+import { Records } from './records.js'
+import { Server } from './server.js'
 import { Settings } from './settings.js'
-import { copyField, offer, picture, png, textOf } from './share.js'
 import { sound } from './sound.js'
+import { isMoveOn, kind, mistakes, otherLevel, own, statusText } from './state.js'
 import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
 
-/**
- * What the server says of the game: see `state` in table.py, played.py, review.py and clock.py.
- * @typedef {object} State
- * @property {number} generation that a move has to name
- * @property {boolean} fresh nobody has begun a game yet
- * @property {string} game
- * @property {string} start sfen of the first position
- * @property {boolean} usual that is how the game begins
- * @property {string} position sfen of the one that is shown
- * @property {number} turn 0 Black, 1 White
- * @property {string} inDanger a square that is marked, or ''
- * @property {string[]} moves of the whole game
- * @property {number} at how many of them have been made on the board that is shown
- * @property {Array<[number, number, number, string[], boolean]>} variations lines that leave this one, and behind each those that
- *   leave it: after how many moves, how deep, the number of its first position, its moves, and whether it can be deleted
- * @property {string[]} sides an opponent of the game, or '' for a person
- * @property {string[]} names
- * @property {string[]} legal what a person may play now
- * @property {boolean} mayDeclare
- * @property {?{reason: string, winner: ?number}} ending
- * @property {boolean} thinks the engine, about its move
- * @property {boolean} watching
- * @property {?{look: number, left: number, of: number}} judging how many positions this look of the analysis has still to do
- * @property {string} comment of a record, on the position shown
- * @property {Array<[string, string]>} opening how the game has begun, in English and in Japanese
- * @property {Array<[string, number, number]>} book moves that a book knows here: the move, centipawns for who makes it, and
- *   how often it was played
- * @property {number} lines how many candidates are shown
- * @property {Array<?number>} winRates Black's, after so many moves
- * @property {Judged[]} judged
- * @property {Array<{side: string, moves: number, found: number, loss: number, marks: Object<string, number>,
- *   histogram: number[], accuracy: number, phases: Array<?number>, discs: ?number}>} summary
- * @property {number[]} practice after how many moves somebody could have done much better
- * @property {?{ply: number, mate: boolean, found: ?boolean}} asked where a better move is to be found, and whether it was
- * @property {?{number: number, games: number}} file
- * @property {?number} leftAt the ply where the game was left to try other moves
- * @property {number} earlier how many games can be taken up again that others have replaced
- * @property {?{left: number[], byoyomi: number, running: ?number, spent: number, stands: boolean}} clock in seconds
- * @property {?{seconds: number, paused: boolean}} pace of two engines: how long a move is shown at least
- * @property {string} error
- *
- * @typedef {{number: number, side: string, move: string, best: string, loss: number, discs: ?number, mark: string, sure: boolean, winRate: number}} Judged
- */
-
-const MOST_BYTES = 1000000 // of a record, as the server has it
 const WIDE = matchMedia('(min-width: 821px), (min-width: 621px) and (max-height: 450px)') // room for the captured pieces beside the board
-const token = location.hash.slice(1)
+const server = new Server(location.hash.slice(1), reason => {
+  $('error').textContent = reason ? reasonIn(language, reason) : word(state?.error ?? '')
+})
 addEventListener('hashchange', () => location.reload())
 
 /** What is kept for the page; nothing where the browser refuses, as with cookies. */
@@ -76,7 +35,7 @@ function storage () {
 let language = storage()?.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
 let setup = null
-/** @type {?State} */
+/** @type {?import('./state.js').State} */
 let state = null
 let heat = {}
 let prepares = false // the engine is being loaded, or compiled even
@@ -84,8 +43,6 @@ let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let revealed = 0 // the generation in which the reader wants to see what a better move would be
-let fileShown = ''
-let choosing = 0 // how many games of the file have been asked for, and not been answered
 const word = name => wordIn(language, name, state && kind(state.game, state.start))
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
@@ -95,56 +52,24 @@ const settings = new Settings(storage(), () => state && drawBoard())
 const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
   remove: number => send({ do: 'delete', number }) }, word)
 
-/** The game as its words go: in shogi's handicaps, where White begins against all of Black's pieces, sides have other names. */
-const kind = (game, start) => /\/9\/9\/9\/PPPPPPPPP\/1B5R1\/LNSGKGSNL w/.test(start) ? 'odds' : game
-
 // Talking with the server
-
-/** The answer, once it is told what was wrong; undefined where nobody answers. */
-async function ask (path, request) {
-  try {
-    const answer = await fetch(path, { ...request, headers: { 'X-Token': token } })
-    $('error').textContent = answer.ok ? word(state?.error ?? '') : reasonIn(language, (await answer.json()).error)
-    return answer
-  } catch {
-    $('error').textContent = word('gone')
-  }
-}
-
-const post = (path, body) => ask(path, { method: 'POST', body })
 
 /** Say what goes on until the answer comes: what it brings about is told before. */
 async function underWay (name, asked) {
   say('status', word(name))
   const answer = await asked
-  if (!answer?.ok && $('status').textContent === word(name)) say('status', statusText())
+  if (!answer?.ok && $('status').textContent === word(name)) say('status', statusText(state, language))
   return answer
-}
-
-// Requests under way together may be met in any order: each command waits for the answer to the one before.
-let answered = Promise.resolve()
-function inTurn (path, body) {
-  answered = answered.then(() => post(path, body))
-  return answered
 }
 
 function send (command) {
   if (command.do === 'hint') revealed = state.generation
-  const asked = inTurn('do', JSON.stringify({ generation: state.generation, ...command }))
+  const asked = server.post('do', JSON.stringify({ generation: state.generation, ...command }))
   return command.do === 'new' ? underWay('beginning', asked) : asked
 }
 
-// A page that is not seen holds no connection: browsers allow only a few to one address.
-let news = null
-function listen () {
-  news?.close()
-  news = null
-  if (document.hidden) return
-  news = new EventSource(`news?token=${encodeURIComponent(token)}`)
-  // Who answers, but not with news, does not know the token.
-  news.onerror = ({ target }) => { $('status').textContent = word(target.readyState === EventSource.CLOSED ? 'tokenless' : 'gone') }
-  const on = (kind, act) => news.addEventListener(kind, event => act(JSON.parse(event.data)))
-  on('setup', message => {
+const NEWS = {
+  setup (message) {
     setup = home.setup = message
     learnLooks(setup.games)
     learnWords(setup.games)
@@ -157,23 +82,23 @@ function listen () {
     if (!state) return
     offerHome()
     show()
-  })
-  on('state', message => {
+  },
+  state (message) {
     if (message.generation !== state?.generation) {
       candidates.take(message.game, null)
       heat = {}
     }
     if ((state?.error && !message.error) || $('error').textContent === word('gone')) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
-    if (settings.get('sound') === 'on' && madeMove(message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
+    if (settings.get('sound') === 'on' && isMoveOn(state, message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
     state = home.state = message
     $('nav').inert = $('table').inert = false
     offerHome()
     stateCame = performance.now()
     forgetIfShown()
     show()
-  })
-  on('info', message => {
+  },
+  info (message) {
     if (message.generation !== state.generation || (veiled() && !state.watching)) return
     candidates.take(state.game, message)
     state.winRates[message.ply] = message.winRate
@@ -182,13 +107,13 @@ function listen () {
     drawBoard()
     drawLines()
     drawWinRates($('graph'), state)
-  })
-  on('engine', message => {
+  },
+  engine (message) {
     prepares = message.prepares
     if (state) drawOpening()
-  })
-  on('phone', offerPhone)
-  on('policy', message => {
+  },
+  phone: offerPhone,
+  policy (message) {
     if (message.generation !== state.generation) return
     heat = {}
     for (const [move, prior] of Object.entries(message.priors)) {
@@ -196,21 +121,10 @@ function listen () {
       heat[to] = Math.min(1, (heat[to] || 0) + prior)
     }
     drawBoard()
-  })
+  }
 }
-document.addEventListener('visibilitychange', listen)
-
-/** Whether the state that comes is one move on from the one that is shown. */
-const madeMove = next => state !== null && next.game === state.game && next.start === state.start && next.at === state.at + 1 &&
-  next.moves[state.at] !== 'pass' && state.moves.slice(0, state.at).every((move, ply) => next.moves[ply] === move)
 
 // Showing
-
-/** What is read out by a screen reader, unless it says that already. */
-function say (place, text) {
-  const element = typeof place === 'string' ? $(place) : place
-  if (element.textContent !== text) element.textContent = text
-}
 
 function show () {
   const focused = document.activeElement
@@ -229,7 +143,7 @@ function show () {
   drawGraphAt(state.at)
   say('graphLabel', word(discsOf(state) ? 'discs label' : 'graph label'))
   say('lossesLabel', word('losses label'))
-  say('status', statusText())
+  say('status', statusText(state, language))
   $('status').className = state.ending ? 'ended' : ''
   say('comment', state.comment)
   drawOpening()
@@ -245,7 +159,7 @@ function showButtons () {
   const mine = state.legal.length > 0
   const over = state.ending !== null
   const judged = state.judged.length > 0
-  const marked = mistakes().length > 0
+  const marked = mistakes(state).length > 0
   const { asked } = state
   $('new').disabled = !setup
   $('policy').disabled = !mine
@@ -257,24 +171,20 @@ function showButtons () {
     declare: !state.mayDeclare, pass: !state.legal.includes('pass'), left: state.leftAt === null && !asked, earlier: !state.earlier,
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
     endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file,
-    otherLevel: !otherLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
+    otherLevel: !nextLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
-    retry: asked ? asked.found !== false : !mistakes().includes(state.at), answer: !veiled(), progress: !state.judging,
+    retry: asked ? asked.found !== false : !mistakes(state).includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: state.practice.length < (asked ? 2 : 1) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
-  if (state.file && !choosing && fileShown !== JSON.stringify(state.file)) { // else a number that is being typed stays
-    fileShown = JSON.stringify(state.file)
-    Object.assign($('fileNumber'), { max: state.file.games, value: state.file.number })
-    $('fileGames').textContent = `/ ${state.file.games}`
-  }
+  records.show()
   label($('watch'), state.watching ? 'pause' : 'watch')
   $('watch').setAttribute('aria-pressed', state.watching)
   label($('judge'), state.judging ? 'stop' : 'judge')
   const place = asked ? state.practice.indexOf(asked.ply) + 1 : 0
   say('practise', place ? `${word('nextTask')} (${place}/${state.practice.length})` : `${word('practise')} (${state.practice.length})`)
-  say('otherLevel', `→ ${word(otherLevel() ?? '')}`)
+  say('otherLevel', `→ ${word(nextLevel() ?? '')}`)
   if (state.pace) {
     say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
     $('pace').value = state.pace.seconds
@@ -294,24 +204,15 @@ function showButtons () {
 /** Whether nothing is shown of what the engine thinks: the reader is to find a better move. */
 const veiled = () => state.asked?.ply === state.at && revealed !== state.generation
 
-/** Whose side the person has who plays against an engine: 0 or 1; null where two people play, or two engines. */
-const own = () => Boolean(state.sides[0]) === Boolean(state.sides[1]) ? null : Number(Boolean(state.sides[0]))
-
-/** After a win the next stronger opponent, after a loss the next weaker one; undefined where there is none. */
-function otherLevel () {
-  const levels = setup?.games[state.game].opponents ?? []
-  const met = own() === null ? -1 : levels.indexOf(state.sides[1 - own()])
-  const winner = state.ending?.winner ?? null
-  const next = winner === null ? -1 : winner === own() ? met + 1 : met - 1
-  return Math.max(met, next) <= levels.indexOf('full strength') && met >= 0 ? levels[next] : undefined
-}
+/** The opponent of another level who is offered at the end. */
+const nextLevel = () => otherLevel(state, setup?.games[state.game].opponents ?? [])
 
 /** White sits below where the board is turned, and where a person has White against an engine. */
-const flipped = () => turned !== (own() === 1)
+const flipped = () => turned !== (own(state) === 1)
 
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
-    const who = state.names[place] || word(state.sides[place] || (own() === place ? 'you' : 'person'))
+    const who = state.names[place] || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
     const moves = !state.ending && state.turn === place
     $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
     $(`${seat}Player`).className = moves ? 'turn' : ''
@@ -328,33 +229,6 @@ function drawBar () {
   $('barNumber').textContent = known ? percent(Math.max(rate, 1 - rate), 0) : ''
   $('barNumber').className = rate < 0.5 ? 'white' : '' // at the end of the side that is ahead
   $('bar').ariaLabel = `${word('black')} ${known ? `${percent(rate, 0)} %` : '?'}`
-}
-
-/** The count of the discs in Othello; empty squares at the end are the winner's, as in the score of the analysis and of records. */
-function discs () {
-  if (!LOOKS[state.game].turns) return ''
-  const [board] = state.position.split(' ')
-  const counts = ['D', 'd'].map(disc => board.split(disc).length - 1)
-  const { reason, winner } = state.ending ?? {}
-  if (reason === 'more discs, both pass') counts[winner] = ALL_DISCS - counts[1 - winner]
-  return ` (${counts.join('-')})`
-}
-
-function statusText () {
-  const { ending, turn, at, moves, legal } = state
-  const names = [word('black'), word('white')]
-  const joint = language === 'ja' ? '' : ' '
-  if (ending) {
-    const { winner } = ending
-    const won = `${names[winner]}${joint}${word('wins')}`
-    const who = winner === null ? word('nobody') : own() === null ? won : winner === own() ? word('youWin') : `${word('youLose')}: ${won}`
-    return `${who} ${word(ending.reason)}${discs()}`
-  }
-  const place = moves.length > at ? `${at}/${moves.length}: ` : ''
-  const passed = moves[at - 1] === 'pass' ? ` ${word('passed')}` : ''
-  const what = legal.includes('pass') ? 'mustPass' : state.pace?.paused && !state.thinks ? 'waits' : state.thinks ? 'thinks' : own() === turn && at === moves.length ? 'yourMove' : 'toMove'
-  const danger = state.inDanger ? `${language === 'ja' ? '、' : ', '}${wordIn(language, 'inDanger', state.game)}` : ''
-  return `${place}${names[turn]}${joint}${word(what)}${danger}${discs()}${passed}`
 }
 
 /** Main time and, once that is used up, what is left of the byoyomi. */
@@ -473,11 +347,9 @@ const GO = {
   back: () => here() - 1,
   forward: () => here() + 1,
   last: () => state.moves.length,
-  previousMistake: () => mistakes().findLast(ply => ply < here()) ?? mistakes().at(-1) ?? here(),
-  nextMistake: () => mistakes().find(ply => ply > here()) ?? mistakes()[0] ?? here() // a game is shown at its end when it is reviewed
+  previousMistake: () => mistakes(state).findLast(ply => ply < here()) ?? mistakes(state).at(-1) ?? here(),
+  nextMistake: () => mistakes(state).find(ply => ply > here()) ?? mistakes(state)[0] ?? here() // a game is shown at its end when it is reviewed
 }
-const mistakes = () => state.judged.filter(each => each.mark).map(each => each.number)
-
 const watch = on => send({ do: 'watch', on, lines: Number($('lineCount').value) })
 
 const KEYS = {
@@ -525,13 +397,7 @@ function rematch (opponent) {
   send({ do: 'new', game, start, sides: usual ? sides.reverse() : sides, clock: clock ? [clock.main, clock.byoyomi] : [0, 0] })
 }
 $('rematch').onclick = () => rematch()
-$('otherLevel').onclick = () => rematch(otherLevel())
-
-/** Not every browser forgets by Escape what a dialog was answered last. */
-function present (dialog) {
-  dialog.returnValue = ''
-  dialog.showModal()
-}
+$('otherLevel').onclick = () => rematch(nextLevel())
 
 // A new game
 
@@ -562,78 +428,7 @@ $('newDialog').onclose = async () => {
   if (document.activeElement.matches(':focus-visible')) board.take() // whoever began it by keyboard
 }
 
-// A record
-
-async function openRecord (data) {
-  if (new Blob([data]).size > MOST_BYTES) { // not every browser hears what a server answers that reads no further
-    $('error').textContent = word(`more than ${MOST_BYTES} bytes`)
-    return
-  }
-  return underWay('openingRecord', inTurn('record', data))
-}
-$('open').onclick = () => {
-  $('recordFile').value = ''
-  present($('openDialog'))
-}
-$('openDialog').onclose = async () => {
-  if ($('openDialog').returnValue !== 'open') return
-  const [file] = $('recordFile').files
-  const text = $('recordText').value
-  const answer = await openRecord(file ?? text)
-  if (answer?.ok && !file && $('recordText').value === text) $('recordText').value = '' // else it is there to be mended
-}
-/** Text may be dragged into a field as everywhere; of all else the browser would make another page. */
-const ofField = event => !event.dataTransfer.types.includes('Files') && event.target.matches?.('input, textarea')
-document.addEventListener('dragover', event => ofField(event) || event.preventDefault())
-document.addEventListener('drop', event => {
-  if (ofField(event)) return
-  event.preventDefault()
-  const [file] = event.dataTransfer.files
-  if (!file) return
-  document.querySelector('dialog[open]')?.close('') // behind which nobody would see the game
-  openRecord(file)
-})
-document.addEventListener('paste', event => {
-  const text = event.clipboardData.getData('text')
-  if (!event.target.closest('input, textarea') && text.trim()) openRecord(text)
-})
-$('fileNumber').onchange = async () => {
-  choosing++
-  const answer = await send({ do: 'choose', number: Number($('fileNumber').value) })
-  choosing--
-  if (!answer?.ok) $('fileNumber').value = state.file.number
-  else show() // what came meanwhile has not touched the number
-}
-
-$('save').onclick = async () => {
-  const answer = await ask('record')
-  if (!answer?.ok) return
-  const [, name] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
-  offer(await answer.blob(), name)
-}
-
-// Copies and pictures
-
-const COPIES = {
-  record: async () => textOf(await (await ask('record')).arrayBuffer()),
-  position: () => state.position,
-  line: () => `position sfen ${[state.start, ...(state.moves.length ? ['moves', ...state.moves] : [])].join(' ')}`
-}
-async function fillCopy () {
-  $('copyIt').textContent = word('copyIt')
-  $('copyText').value = await COPIES[$('copyWhat').value]()
-}
-$('copy').onclick = async () => {
-  await fillCopy()
-  present($('copyDialog'))
-}
-$('copyWhat').onchange = fillCopy
-$('copyIt').onclick = async () => {
-  await copyField($('copyText'))
-  $('copyIt').textContent = word('copied')
-}
-$('svg').onclick = () => offer(new Blob([picture($('board').firstChild)], { type: 'image/svg+xml' }), 'board.svg')
-$('png').onclick = async () => offer(await png($('board').firstChild), 'board.png')
+const records = new Records(server, { state: () => state, word, send, underWay })
 
 // A position of one's own
 
@@ -711,4 +506,4 @@ for (const button of document.querySelectorAll('[data-icon]')) {
 }
 $('status').textContent = word('connecting')
 speak()
-listen()
+server.listen(NEWS, reason => { $('status').textContent = word(reason) })
