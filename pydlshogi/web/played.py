@@ -229,6 +229,14 @@ class TableGame:
             return []
         return [self.position.usi(move) for move in self.position.legal_moves().tolist()]
 
+    def why_not(self, move: str) -> str:
+        """Why the rules forbid a person's move; "" for a legal one, promoting or not, and where they say nothing."""
+        reason = GAMES[self.game].why_not
+        legal = self.legal
+        if not reason or not legal or any(each.startswith(move) for each in legal):
+            return ""
+        return str(resolve_name(reason)(self.position, move))
+
     @property
     def may_declare(self) -> bool:
         """Whether a person may win without a move."""

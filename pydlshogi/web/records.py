@@ -67,6 +67,8 @@ def open_record(data: bytes, shown: str) -> Opened:
         return [partial(_of_usi, line, shown) for line in usi_lines(text)]
     for game in reversed(GAMES.values()):  # the first of them takes what no other game knows for a damaged record
         if game.files and (games := _files_of(game.files).opened(data, text)) is not None:
+            if not games:
+                raise OpenError("the record: it holds no game")
             return games
     raise OpenError("the record: it is in no format that is known")
 

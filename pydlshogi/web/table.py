@@ -8,7 +8,6 @@ It knows no HTTP.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
@@ -19,7 +18,7 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
-from pydlshogi.web.records import File, OpenError, begin, open_record, saved, suffixes
+from pydlshogi.web.records import File, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
@@ -153,8 +152,6 @@ class Table:
         """Show the first game of a file. Raises Refused."""
         try:
             opened = open_record(data, self._game.game)  # of a large file that takes seconds
-            if not opened:
-                raise OpenError("the record: it holds no game")
             with self._lock:
                 self._replace(lambda: self._shelf.open(opened))
         except (ValueError, PlayerError) as error:
@@ -175,8 +172,7 @@ class Table:
         self._replace(lambda: self._shelf.show(made))
 
     def _choose(self, command: Command) -> None:
-        number = _whole(command, "number")
-        self._replace(lambda: self._shelf.choose(number - 1))
+        self._replace(lambda: self._shelf.choose(_whole(command, "number") - 1))
 
     def _move(self, command: Command) -> None:
         move = _text(command, "move")
@@ -185,12 +181,7 @@ class Table:
         self._play(move)
 
     def _why(self, command: Command) -> None:
-        """Refuse a move that is not legal with the reason that the rules of the game give, if they give one."""
-        game, move = self._game, _text(command, "move")
-        why_not = GAMES[game.game].why_not
-        if not why_not or not game.legal or any(legal.startswith(move) for legal in game.legal):
-            return
-        if reason := resolve_name(why_not)(game.position, move):
+        if reason := self._game.why_not(_text(command, "move")):
             raise Refused(reason)
 
     def _watch(self, command: Command) -> None:
