@@ -6,16 +6,7 @@ import pytest
 
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
-from pydlshogi.player.options import (
-    Button,
-    Check,
-    Combo,
-    EngineOptions,
-    Filename,
-    SearchOptions,
-    Spin,
-    UnknownOption,
-)
+from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin, UnknownOption
 
 
 class Sample(EngineOptions):

@@ -12,18 +12,7 @@ from typing import Any, Final
 import cshogi
 
 from pydlshogi.kifu.csa import LETTERS, SPECIAL
-from pydlshogi.kifu.game import (
-    UNKNOWN,
-    Ending,
-    Game,
-    Line,
-    RecordError,
-    Variation,
-    is_legal,
-    settle,
-    sfen_of,
-    told,
-)
+from pydlshogi.kifu.game import UNKNOWN, Ending, Game, Line, RecordError, Variation, is_legal, settle, sfen_of, told
 from pydlshogi.kifu.kif import HANDICAPS, evaluation_of
 from pydlshogi.kifu.kif_writer import HANDICAP_NAMES
 

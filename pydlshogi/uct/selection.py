@@ -10,17 +10,7 @@ from pydlshogi.support.mutex import hold, pass_on, release
 from pydlshogi.uct import puct as formula
 from pydlshogi.uct.edges import add_stat
 from pydlshogi.uct.past import SHORTEST_CYCLE, same_board
-from pydlshogi.uct.playouts import (
-    AGAIN,
-    COLLIDED,
-    DESCENDING,
-    FOLLOWED,
-    KNOWN,
-    MAX_DEPTH,
-    NEW,
-    REPEATED,
-    Walk,
-)
+from pydlshogi.uct.playouts import AGAIN, COLLIDED, DESCENDING, FOLLOWED, KNOWN, MAX_DEPTH, NEW, REPEATED, Walk
 from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import free_unreferenced
 from pydlshogi.uct.values import back_up_path, mean, value_of_verdict

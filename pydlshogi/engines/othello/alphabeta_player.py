@@ -19,16 +19,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
 from pydlshogi.player.allot import ClockSettings
-from pydlshogi.player.base_player import (
-    BasePlayer,
-    BestMove,
-    Checkmate,
-    Info,
-    Loaded,
-    PlayerError,
-    Report,
-    moves_named,
-)
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, Loaded, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Int16Array

@@ -33,17 +33,7 @@ from pydlshogi.games.shogi.tables import (
     RISING,
 )
 from pydlshogi.games.shogi.zobrist import COLOUR
-from pydlshogi.support.bits import (
-    bit,
-    bits_from,
-    entry,
-    fixed,
-    highest,
-    lowest,
-    nothing,
-    up_to_lowest,
-    without_lowest,
-)
+from pydlshogi.support.bits import bit, bits_from, entry, fixed, highest, lowest, nothing, up_to_lowest, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide, word
 
 # A move, as in cshogi's lowest 16 bits.

@@ -10,19 +10,7 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from cshogi import (
-    BISHOP,
-    BLACK,
-    GOLD,
-    KING,
-    KNIGHT,
-    LANCE,
-    PAWN,
-    PROM_BISHOP,
-    PROM_ROOK,
-    ROOK,
-    SILVER,
-)
+from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 
 from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.zobrist import COLOUR
