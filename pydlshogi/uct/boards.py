@@ -63,8 +63,21 @@ class StoredBoards:
         self._past = np.zeros((1, 0), rules.state)
         self._spare: list[tuple[Records, Records]] = []
         """Where the rules work, used before and free again: to make it takes seven microseconds."""
-        self._walk = _walk_of(rules)
-        self._open = _open_of(rules, encoding)
+        looks = rule_for(
+            rules.name,
+            _look,
+            play=rules.play,
+            key_of=rules.key,
+            board_key_of=rules.board_key,
+            legal_moves=rules.legal_moves,
+            verdict_on=rules.verdict,
+            repetition=rules.repetition,
+            repeats=rules.repeats,
+        )
+        self._walk = compiled_for(rules.name, _walk, look=looks)
+        labels, packs = (encoding.label_moves, encoding.pack) if encoding else (own_numbers(rules.name), pack_nothing)
+        name = f"{rules.name}_{encoding.name}" if encoding else rules.name
+        self._open = compiled_for(name, _open, label_moves=labels, pack=packs)
 
     def set_rules(self, settings: Records) -> None:
         """Let the rules be those of `settings`, one record of the game's, from now on."""
@@ -226,25 +239,3 @@ def _open(
         label_moves(end, paths.moves[asked], count, labels[start : start + count])
         firsts[first + i + 1] = start + count
         pack(end, packed[first + i])
-
-
-def _walk_of(rules: Rules) -> Callable[..., tuple[int, int, int]]:
-    look = rule_for(
-        rules.name,
-        _look,
-        play=rules.play,
-        key_of=rules.key,
-        board_key_of=rules.board_key,
-        legal_moves=rules.legal_moves,
-        verdict_on=rules.verdict,
-        repetition=rules.repetition,
-        repeats=rules.repeats,
-    )
-    return compiled_for(rules.name, _walk, look=look)
-
-
-def _open_of(rules: Rules, encoding: Encoding | None) -> Callable[..., None]:
-    if encoding is None:
-        return compiled_for(rules.name, _open, label_moves=own_numbers(rules.name), pack=pack_nothing)
-    name = f"{rules.name}_{encoding.name}"
-    return compiled_for(name, _open, label_moves=encoding.label_moves, pack=encoding.pack)

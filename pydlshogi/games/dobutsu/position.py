@@ -87,7 +87,8 @@ class DobutsuPosition(StatePosition):
 
         The + of a promotion may be missing.
         """
-        wanted = _in_first_dialect(usi)
+        piece, star, square = usi.partition("*")
+        wanted = f"{_LETTERS[_OTHER_DIALECT[piece]]}*{square}" if star and piece in _OTHER_DIALECT else usi
         for move in self.legal_moves().tolist():
             if wanted in (written := self.usi(move), written.rstrip("+")):
                 return int(move)
@@ -184,12 +185,6 @@ def write_sfen(pieces: int, white: bool, ply: int) -> str:
 
 def _letters(piece: int, white: bool) -> str:
     return _LETTERS[piece].lower() if white else _LETTERS[piece]
-
-
-def _in_first_dialect(usi: str) -> str:
-    """A move whose drop may be written in the other dialect."""
-    piece, star, square = usi.partition("*")
-    return f"{_LETTERS[_OTHER_DIALECT[piece]]}*{square}" if star and piece in _OTHER_DIALECT else usi
 
 
 def in_other_dialect(usi: str) -> str:
