@@ -95,6 +95,10 @@ class PlayedPosition(Position, Protocol):
     def turn(self) -> int:
         """0: Black is to move; 1: White."""
 
+    @property
+    def settings(self) -> Records:
+        """What was chosen of the rules, as one record of `Rules.settings`."""
+
     def last_move(self) -> int:
         """The move that led here. IndexError at the start."""
 
@@ -112,6 +116,9 @@ class PlayedPosition(Position, Protocol):
 
     def ending(self) -> GameEnd | None:
         """How the game has ended with the last move; None: it goes on. Unlike `outcome` this foresees nothing."""
+
+    def outcome_to_learn(self) -> Outcome | None:
+        """As `outcome`; but a game may go on after a repetition at which a search ends."""
 
     def declares(self) -> bool:
         """The side to move may win without a move."""

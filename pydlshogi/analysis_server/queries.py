@@ -108,7 +108,7 @@ def _query(message: Mapping[str, Any]) -> Query:
     if not turns or len(set(turns)) < len(turns):
         raise QueryError("each turn is named once, and there is at least one", "analyzeTurns")
     opponent = _one_of(message, "opponent", ("", *GAMES[game].opponents), "")
-    visits = _whole(message, "maxVisits", 2**31 - 1)
+    visits = _number(message, "maxVisits", 1, 2**31 - 1, whole=True)
     time = _number(message, "maxTime", 0, 1e9)
     every = _number(message, "reportDuringSearchEvery", 0, 1000)
     if visits is None and time is None:
@@ -120,7 +120,7 @@ def _query(message: Mapping[str, Any]) -> Query:
         opponent=opponent,
         visits=visits,
         time=None if time is None else 1000 * time,
-        lines=_whole(message, "multiPV", MOST_LINES) or 1,
+        lines=_number(message, "multiPV", 1, MOST_LINES, whole=True) or 1,
         searchmoves=_list(message, "searchMoves", str),
         report_every=None if every is None else 1000 * every,
         policy=_value(message, "includePolicy", bool, False),
@@ -172,20 +172,14 @@ def _list(message: Mapping[str, Any], name: str, kind: type[T]) -> tuple[T, ...]
     return tuple(values)
 
 
-def _whole(message: Mapping[str, Any], name: str, high: int) -> int | None:
-    """A whole number from 1."""
-    value = _number(message, name, 1, high)
-    if isinstance(value, float):
-        raise QueryError("a whole number is wanted", name)
-    return value
-
-
-def _number(message: Mapping[str, Any], name: str, low: float, high: float) -> float | None:
+def _number(message: Mapping[str, Any], name: str, low: float, high: float, *, whole: bool = False) -> Any:
     value = message.get(name)
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
         raise QueryError(f"a number from {low:g} to {high:g} is wanted", name)
+    if whole and isinstance(value, float):
+        raise QueryError("a whole number is wanted", name)
     return value
 
 

@@ -35,7 +35,7 @@ class Replay:
             self._position.pop()
             self._keys.pop()
         for played in range(len(self._keys) - 1, turn):
-            play_moves(self._position, moves, played, played + 1)
+            play_moves(self._position, moves[: played + 1], played)
             self._keys.append(self._position.key())
         self._game = game
         return self._position

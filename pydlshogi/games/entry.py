@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self, TypeAlias, TypeVar, overload
 
-from pydlshogi.game import Outcome, PlayedPosition, Rules
+from pydlshogi.game import PlayedPosition, Rules
 
 if TYPE_CHECKING:  # a protocol names games before it says `usiok`, and numpy takes as long as all the rest
     from pydlshogi.encoding import Encoding
-    from pydlshogi.support.arrays import Records
 
 T = TypeVar("T")
 
@@ -39,27 +38,6 @@ class Imported(Generic[T]):
 
     def __set__(self, instance: object, value: str | T) -> None:
         instance.__dict__[self._slot] = value
-
-
-class GamePosition(PlayedPosition, Protocol):
-    """A position as the package needs it for all that it does with a game."""
-
-    @property
-    def settings(self) -> Records:
-        """What was chosen of the rules, as one record of `Rules.settings`."""
-
-    def outcome_to_learn(self) -> Outcome | None:
-        """As `outcome`; but a game may go on after a repetition at which a search ends."""
-
-
-class MakePosition(Protocol):
-    """The class of a game's positions."""
-
-    def __call__(self, sfen: str | None = None, *, draw_ply: int = 0) -> GamePosition:
-        """The position of a text, None for the start of the game. Raises ValueError.
-
-        `draw_ply`: the game is drawn after so many plies; 0: never.
-        """
 
 
 class Opponent(NamedTuple):
@@ -154,7 +132,9 @@ class GameEntry:
     rules: Imported[Rules] = Imported()
     encodings: Imported[Sequence[Encoding]] = Imported()
     """How networks see it: new ones in the first way, unless another is asked for."""
-    position: Imported[MakePosition] = Imported()
+    position: Imported[Callable[..., PlayedPosition]] = Imported()
+    """The class of its positions: (sfen, draw_ply=0) -> position. None: the start of the game; after `draw_ply` plies
+    it is drawn, 0: never. Raises ValueError."""
     network: str = ""
     """The file in `model/`, or a whole path, that the shared search takes where nobody names another; "": none."""
     engines: Mapping[str, str | None] = field(default_factory=lambda: {"mcts": None})

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydlshogi.games.entry import GameEntry, GamePosition
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import Puct
@@ -47,7 +48,7 @@ def compare(
     return [int(count) for count in np.bincount(pairs, minlength=5)]
 
 
-def _opening(game: GameEntry, draw_ply: int, rng: np.random.Generator) -> GamePosition:
+def _opening(game: GameEntry, draw_ply: int, rng: np.random.Generator) -> PlayedPosition:
     """A position in which the game is open."""
     while True:
         position = game.position(draw_ply=draw_ply)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.game import Position
-from pydlshogi.games.entry import GameEntry, GamePosition
+from pydlshogi.game import PlayedPosition, Position
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root
@@ -28,7 +28,7 @@ def many_trees(
     return stored_search(rules, settings, encoding, megabytes, puct, trees=trees)
 
 
-def over(position: GamePosition, *, foreseen: bool = False) -> bool:
+def over(position: PlayedPosition, *, foreseen: bool = False) -> bool:
     """Whether the game has ended; with `foreseen`, also whether the rules say how it will."""
     outcome = position.outcome_to_learn()
     if outcome is not None and (foreseen or outcome.value == 0.5 or outcome.plies == 0):
@@ -36,7 +36,7 @@ def over(position: GamePosition, *, foreseen: bool = False) -> bool:
     return not len(position.legal_moves())
 
 
-def score_of_mover(position: GamePosition) -> float:
+def score_of_mover(position: PlayedPosition) -> float:
     """What a game that is over, or whose end is foreseen, is worth to the side to move."""
     outcome = position.outcome_to_learn()
     return float(outcome.value) if outcome is not None else 0.0

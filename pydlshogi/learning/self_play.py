@@ -5,7 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.entry import GameEntry, GamePosition
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
@@ -21,7 +22,7 @@ _MOST_OF_A_TREE: Final = 8
 class _Board:
     """A game under way."""
 
-    position: GamePosition
+    position: PlayedPosition
     opening: int
     """So many moves are sampled from the policy."""
     may_resign: bool

@@ -246,15 +246,14 @@ LONGEST_GAME: Final = 30_000
 """Plies: a search counts them in 16 bits."""
 
 
-def play_moves(position: PlayedPosition, moves: Sequence[str], played: int = 0, until: int | None = None) -> None:
-    """Play `moves` on `position`, where the first `played` of them have been, up to the first `until`; None: all.
+def play_moves(position: PlayedPosition, moves: Sequence[str], played: int = 0) -> None:
+    """Play `moves` on `position`, where the first `played` of them have been.
 
     Raises PlayerError for one that is not legal, having played those before it.
     """
-    end = len(moves) if until is None else until
-    if position.ply() + end - played > LONGEST_GAME:
+    if position.ply() + len(moves) - played > LONGEST_GAME:
         raise PlayerError(f"position: a game of more than {LONGEST_GAME:,} plies")
-    for index in range(played, end):
+    for index in range(played, len(moves)):
         try:
             position.push(position.move_from_usi(moves[index]))
         except ValueError as error:
