@@ -14,8 +14,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.protocols.gtp import Gtp, interrupts
-from pydlshogi.protocols.inbox import read_ahead
-from pydlshogi.protocols.loaded_engine import LoadedEngine
+from pydlshogi.protocols.loaded_engine import LoadedEngine, read_ahead
 from pydlshogi.protocols.serve import main
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,7 +16,7 @@ from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
 from pydlshogi.player.clock import Limits
-from pydlshogi.protocols.inbox import read_ahead
+from pydlshogi.protocols.loaded_engine import read_ahead
 from pydlshogi.protocols.nboard import NBoard, interrupts
 
 ROOT = Path(__file__).resolve().parent.parent

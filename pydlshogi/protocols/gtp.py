@@ -14,8 +14,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.protocols.inbox import Line
-from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, discs_of
+from pydlshogi.protocols.loaded_engine import Answer, Line, LoadedEngine, discs_of
 from pydlshogi.support.version import __version__
 
 MOST_HINTS: Final = 5

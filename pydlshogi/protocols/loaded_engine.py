@@ -1,8 +1,12 @@
-"""An engine that is asked one question after the other, and how the command line chooses it."""
+"""An engine that is asked one question after the other, the lines that ask it, and how the command line chooses it.
+
+Lines are read ahead by a thread, so that a later one can interrupt what an earlier one began.
+"""
 
 import argparse
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import SimpleQueue
 from typing import Final, NamedTuple
 
 from pydlshogi.engines.named import engine_named
@@ -81,6 +85,32 @@ class LoadedEngine:
         assert isinstance(answer, BestMove)
         self._player.answered(position, clock)
         return Answer(answer.move, tuple(said[rank] for rank in sorted(said)), clock.elapsed())
+
+
+class Line(NamedTuple):
+    """A line, and whether a later one has asked to stop thinking about it."""
+
+    text: str
+    interrupted: threading.Event
+
+
+def read_ahead(lines: Iterable[str], interrupts: Callable[[str], bool]) -> Iterator[Line]:
+    """The lines; `interrupts` says of one whether it ends the thinking that the lines before it asked for."""
+    queue: SimpleQueue[Line | None] = SimpleQueue()
+
+    def read() -> None:
+        interrupted = threading.Event()
+        try:
+            for text in lines:
+                if interrupts(text):
+                    interrupted.set()
+                    interrupted = threading.Event()
+                queue.put(Line(text, interrupted))
+        finally:
+            queue.put(None)
+
+    threading.Thread(target=read, name="inbox", daemon=True).start()
+    return iter(queue.get, None)
 
 
 def discs_of(info: Info) -> float | None:

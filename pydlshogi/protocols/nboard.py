@@ -13,8 +13,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, parse_move
 from pydlshogi.player.base_player import Info
 from pydlshogi.protocols.gtp import played
-from pydlshogi.protocols.inbox import Line
-from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, discs_of
+from pydlshogi.protocols.loaded_engine import Answer, Line, LoadedEngine, discs_of
 
 log = logging.getLogger(__name__)
 

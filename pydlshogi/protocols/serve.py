@@ -13,8 +13,7 @@ from itertools import chain
 from pydlshogi.engines.named import engine_named
 from pydlshogi.protocols import gtp, nboard
 from pydlshogi.protocols.gtp import Gtp
-from pydlshogi.protocols.inbox import read_ahead
-from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of
+from pydlshogi.protocols.loaded_engine import ENGINES, LoadedEngine, add_engine_options, engine_of, read_ahead
 from pydlshogi.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status, parser_for
 
