@@ -4,7 +4,8 @@
 and the curious. What comes out is in the order of the legal moves that went in.
 """
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -37,29 +38,23 @@ class NetworkEvaluator:
         return Evaluations(priors, values)
 
 
-class Rollouts(Protocol):
-    """Plays positions on to the end, not the same way each time."""
-
-    def results(self, batch: Batch) -> Float32Array:
-        """float32 [positions]: 1 where the side to move has won, 0.5 draw, 0 where it has lost."""
-
-
 class Mixed:
     """Another evaluator, whose values are mixed with results of rollouts [AlphaGo 2016].
 
     What the other one says is the lasting part of the values. It may be asked about a position several times.
     """
 
-    def __init__(self, evaluator: Evaluator, rollouts: Rollouts, share: float) -> None:
-        """`share`: of the rollouts in the value, 0 to 1."""
+    def __init__(self, evaluator: Evaluator, roll_out: Callable[[Batch], Float32Array], share: float) -> None:
+        """`roll_out` plays positions on to the end, not the same way each time: float32 [positions], 1 where the side
+        to move has won, 0.5 draw, 0 where it has lost. `share`: of that in the value, 0 to 1."""
         self.evaluator = evaluator
         self.encoding = evaluator.encoding
-        self._rollouts = rollouts
+        self._roll_out = roll_out
         self._share = np.float32(share)
 
     def evaluate(self, batch: Batch) -> Evaluations:
         said = self.evaluator.evaluate(batch)
-        values = said.values + self._share * (self._rollouts.results(batch) - said.values)
+        values = said.values + self._share * (self._roll_out(batch) - said.values)
         return Evaluations(said.priors, values, said.values)
 
 

@@ -17,14 +17,7 @@ from pydlshogi.evaluator import HashEvaluator, Mixed, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
-from pydlshogi.uct.puct import (
-    DEFAULT_PUCT,
-    Puct,
-    exploration,
-    first_value,
-    lost_score,
-    score,
-)
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL
@@ -568,8 +561,8 @@ class Slow:
 )
 def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, share: float) -> None:
     lasting, rollouts = Lasting(), Rollouts()
-    evaluator = Mixed(lasting, rollouts, share)
-    slow = Slow(TicTacToe(start), Mixed(HashEvaluator(), Rollouts(), share), puct)
+    evaluator = Mixed(lasting, rollouts.results, share)
+    slow = Slow(TicTacToe(start), Mixed(HashEvaluator(), Rollouts().results, share), puct)
     search = a_search(TicTacToe(start), puct)
     for playouts in (1, 2, 3, 10, 50, 200, 400):
         run(search, evaluator, playouts)

@@ -73,7 +73,7 @@ class OthelloMCTSPlayer(MCTSPlayer):
             rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
         except (OSError, ValueError) as error:
             raise PlayerError(str(error)) from None
-        return Mixed(evaluator, rollouts, options.rollout_share)
+        return Mixed(evaluator, rollouts.results, options.rollout_share)
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
