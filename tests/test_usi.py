@@ -17,7 +17,7 @@ from usi_driver import InProcess
 from pydlshogi.engines import shogi
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report, any_move
+from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.progress import step
@@ -658,14 +658,6 @@ def test_go_mate_where_there_is_none(engine: InProcess, go: list[str]) -> None:
     engine.send("position startpos", *go)
     (answer,) = answers(engine.until("bestmove", "checkmate") + engine.settle())
     assert answer in {"checkmate nomate", "checkmate timeout"}
-
-
-def test_a_player_without_a_mate_search_says_so(talk_to: Talk) -> None:
-    class Plays(ScriptedPlayer):
-        def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
-            return any_move(position)
-
-    assert talk_to(Plays()).start().go("go mate 1000") == ["checkmate notimplemented"]
 
 
 @pytest.mark.parametrize("go", ["go nodes 5", "go mate 1000"])

@@ -2,7 +2,6 @@
 
 from typing import TypeAlias
 
-from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, any_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.usi.board import Board
@@ -22,11 +21,6 @@ class Go:
         self._output = output
         self._voice = Voice(output)
 
-    @property
-    def wanted_now(self) -> bool:
-        """It is not to wait any longer for a player that is being loaded."""
-        return self.clock.stopped
-
     def begin(self, player: BasePlayer) -> None:
         """Let the player answer. If it fails, that is said, and the answer is a legal move, or `timeout`."""
         answer: BestMove | Checkmate | None = None
@@ -34,7 +28,7 @@ class Go:
         if not self._game.refused:
             try:
                 position = self._board.position(self._game)
-                answer = self._think(player, position)
+                answer = player.search(position, self.clock, self._voice.report)
             except Exception as error:
                 self._output.blame(error)
         self._answer(answer or self._any_move())
@@ -44,12 +38,6 @@ class Go:
     def give_up(self) -> None:
         """Do what can be done without a player."""
         self._answer(self._any_move())
-
-    def _think(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
-        answer = player.search(position, self.clock, self._voice.report)
-        if self.clock.limits.mate and isinstance(answer, BestMove):
-            return Checkmate("notimplemented")
-        return answer
 
     def _any_move(self) -> BestMove | Checkmate:
         """What is answered without thinking."""
@@ -69,8 +57,6 @@ class Go:
 
 class PlayerQuestion:
     """A question of people, such as `eval`."""
-
-    wanted_now = False
 
     def __init__(self, command: str, text: str, clock: Clock, board: Board, clocks: Clocks, output: Output) -> None:
         """`command`: a key of OF_PLAYER; `text`: what follows it."""

@@ -11,11 +11,6 @@ from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions, UnknownOption
 
-PlayerQuestion: TypeAlias = Callable[[BasePlayer, PlayedPosition, str, Clock], Iterable[str]]
-"""(player, position, what follows the command, clock) -> lines."""
-Question: TypeAlias = Callable[[EngineOptions, Callable[[], PlayedPosition], str, Clock], Iterable[str]]
-"""(options, what sets up the position, what follows the command, clock) -> lines."""
-
 _HELP: Final = """\
 usi, isready, usinewgame, setoption name N value V, quit: as every GUI sends them
 position startpos [moves ...], position sfen ...
@@ -79,13 +74,14 @@ def _perft(position: PlayedPosition, text: str, clock: Clock) -> Iterator[str]:
     yield f"total: {total if depth else 1}"
 
 
-OF_PLAYER: Final[Mapping[str, PlayerQuestion]] = {
+OF_PLAYER: Final[Mapping[str, Callable[[BasePlayer, PlayedPosition, str, Clock], Iterable[str]]]] = {
     "eval": lambda player, position, _text, _clock: player.evaluate(position),
     "bench": lambda player, position, text, clock: player.bench(position, text.split(), clock),
 }
-"""By command: what only a player that has loaded can answer."""
+"""By command: what only a player that has loaded can answer, given what follows the command."""
 
-OTHERS: Final[Mapping[str, Question]] = {
+_SetUp: TypeAlias = Callable[[], PlayedPosition]
+OTHERS: Final[Mapping[str, Callable[[EngineOptions, _SetUp, str, Clock], Iterable[str]]]] = {
     "d": lambda _options, set_up, _text, _clock: _describe(set_up()),
     "sfen": lambda _options, set_up, _text, _clock: [set_up().sfen()],
     "key": lambda _options, set_up, _text, _clock: [f"{set_up().key():016x}"],
@@ -95,4 +91,4 @@ OTHERS: Final[Mapping[str, Question]] = {
     "help": lambda options, _set_up, _text, _clock: [*_HELP.splitlines(), "", *options.help_lines()],
     "license": lambda _options, _set_up, _text, _clock: _LICENSE.splitlines(),
 }
-"""By command: what can be answered at once."""
+"""By command: what can be answered at once, given what sets up the position, and what follows the command."""

@@ -296,7 +296,7 @@ class Usi:
         """Answer what waits for the player and was stopped, or waits in vain and may be answered."""
         in_vain = self._loader.state is State.UNREADY
         for asked in [*self._aside]:
-            if asked.wanted_now or (in_vain and asked.clock.wait_until_released(0)):
+            if (isinstance(asked, Go) and asked.clock.stopped) or (in_vain and asked.clock.wait_until_released(0)):
                 self._aside.remove(asked)
                 asked.give_up()
 

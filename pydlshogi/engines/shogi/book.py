@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from copy import copy
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -66,11 +65,9 @@ class OwnBook:
     def __init__(self) -> None:
         self.opened = OpenedBook((), (), ())
 
-    def opening(self, options: BookOptions) -> Callable[[], OpenedBook] | None:
-        """How to open what `options` name; None: that is open, as it is on the disk."""
-        # GUIs with a box for it switch the book on for engines that have none: then there is nothing to open.
-        names = options.book_file.split(_SEPARATOR) if options.own_book else []
-        paths = [Path(name.strip()) for name in names if name.strip()]
+    def opening(self, book_file: str) -> Callable[[], OpenedBook] | None:
+        """How to open what Book_File names, which may be nothing; None: that is open, as it is on the disk."""
+        paths = [Path(name.strip()) for name in book_file.split(_SEPARATOR) if name.strip()]
         stamp = tuple((path, *stamp_of(path)) for path in paths)
         return None if stamp == self.opened.stamp else partial(open_books, paths, stamp)
 
@@ -125,9 +122,7 @@ class ShownBook:
         from pydlshogi.games.shogi.position import ShogiPosition
 
         assert isinstance(position, ShogiPosition)
-        options = copy(self._options)
-        options.own_book = True
-        if open_changed := self._book.opening(options):
+        if open_changed := self._book.opening(self._options.book_file):
             opened = open_changed()
             for remark in opened.remarks:
                 log.warning(remark)

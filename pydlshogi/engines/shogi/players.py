@@ -75,7 +75,8 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
         assert isinstance(options, MCTSPlayerOptions)
-        load_network, open_book = super().loading(options), self._book.opening(options)
+        load_network = super().loading(options)
+        open_book = self._book.opening(options.book_file if options.own_book else "")
         if load_network is None and open_book is None:
             return None
         return lambda: NetworkAndBook(load_network and load_network(), open_book and open_book())
