@@ -399,12 +399,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
     )
-    parser.add_argument("--backend", default="auto", help="what runs it (default %(default)s)")
+    parser.add_argument("--backend", default="auto", help="what runs it")
     parser.add_argument("--batch", type=natural, default=0, help="its batch size (default: measured)")
     parser.add_argument("--threads", type=natural, default=0, help="threads with the network (default: all cores)")
-    parser.add_argument(
-        "--seconds", type=bounded(0.001, kind=float), default=5.0, help="how long to measure it (default %(default)s)"
-    )
+    parser.add_argument("--seconds", type=bounded(0.001, kind=float), default=5.0, help="how long to measure it")
     parser.add_argument(
         "--compare", type=Path, metavar="CHECKOUT", help=f"run that one too, in {TURNS} turns, and print ratios"
     )

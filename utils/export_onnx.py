@@ -92,8 +92,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("onnx", type=Path, help="the file to write")
     parser.add_argument("--overwrite", action="store_true", help="replace a file that exists")
     parser.add_argument("--int8", action="store_true", help="quantise")
-    parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on (default %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the random positions (default %(default)s)")
+    parser.add_argument("--count", type=positive, default=512, help="positions to calibrate on")
+    parser.add_argument("--seed", type=natural, default=0, help="of the random positions")
     arguments = parser.parse_args(words)
     if arguments.onnx.suffix != ".onnx":
         parser.error(f"{arguments.onnx} does not end in .onnx, by which the engine tells the two kinds of files apart")

@@ -58,15 +58,11 @@ def _endings(text: str) -> frozenset[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = parser_for("utils.filter_csa", __doc__.split(":", 1)[0])
     parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
-    weaker = "of the weaker player (default %(default)s; 0: any)"
+    weaker = "of the weaker player; 0: any"
     parser.add_argument("--min-rating", type=bounded(0, kind=float), default=2500, metavar="R", help=weaker)
-    parser.add_argument("--min-moves", type=int, default=50, metavar="N", help="more moves than this (default 50)")
+    parser.add_argument("--min-moves", type=int, default=50, metavar="N", help="more moves than this")
     parser.add_argument(
-        "--endings",
-        type=_endings,
-        default=frozenset(["resign"]),
-        metavar="A,B",
-        help="such as resign,mate,declaration (default resign)",
+        "--endings", type=_endings, default="resign", metavar="A,B", help="such as resign,mate,declaration"
     )
     parser.add_argument(
         "--rejected", action="store_true", help="list the other files instead, with the reason for each"

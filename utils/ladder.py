@@ -248,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--opponents", nargs="+", default=(), metavar="NAME", help="of the board, stronger than the levels"
     )
-    parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number (default: %(default)s)")
+    parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="of the games, a line each")
     given = parser.parse_args(arguments)

@@ -137,17 +137,11 @@ def _parser() -> argparse.ArgumentParser:
         "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
     )
     parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
-    parser.add_argument("--plies", type=positive, default=32, help="of every game (default %(default)s)")
-    parser.add_argument(
-        "--min-games",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="games a move must be played in (default %(default)s)",
-    )
+    parser.add_argument("--plies", type=positive, default=32, help="of every game")
+    parser.add_argument("--min-games", type=positive, default=2, metavar="N", help="games a move must be played in")
     parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
-    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each (default %(default)s)")
+    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each")
     parser.add_argument(
         "--network", type=Path, default=shipped_model() / "pydlshogi.npz", help="(default: the shipped)"
     )

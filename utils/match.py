@@ -113,11 +113,11 @@ def _parser() -> argparse.ArgumentParser:
     add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
     add("b", metavar="ENGINE_B", help="command line of its opponent")
     add("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
-    add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME (default: %(default)s)")
+    add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME")
     add("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
     add("--records", type=Path, help="folder of the records (default: OUT/records)")
-    add("--games", type=positive, default=100, help="an even number (default: %(default)s)")
-    add("--concurrency", type=positive, default=1, help="games at the same time (default: %(default)s)")
+    add("--games", type=positive, default=100, help="an even number")
+    add("--concurrency", type=positive, default=1, help="games at the same time")
     add_cluster_option(parser)
     _add_limits(parser)
     _add_openings(parser)
@@ -130,10 +130,10 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
     for side, about in (("", None), ("a-", "engine A alone"), ("b-", "engine B alone")):
         add_limits(group.add_mutually_exclusive_group().add_argument, side, about)
     add = group.add_argument
-    overruns = "longer overruns lose, shorter ones are only counted (default: %(default)g)"
+    overruns = "longer overruns lose, shorter ones are only counted"
     add("--tolerance", type=in_range, default=1000.0, metavar="MS", help=overruns)
-    silent = "an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses "
-    add("--patience", type=in_range, default=60.0, metavar="S", help=f"{silent}(default: %(default)g)")
+    silent = "an engine that is silent for so long after its time is up, or after `go nodes`, is killed and loses"
+    add("--patience", type=in_range, default=60.0, metavar="S", help=silent)
 
 
 def _add_openings(parser: argparse.ArgumentParser) -> None:
@@ -149,15 +149,15 @@ def _add_openings(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="let engine A go on by N random moves of its MultiPV",
     )
-    add("--random-nodes", type=positive, default=200, metavar="N", help="for each of them (default: %(default)s)")
-    worse = "how much worse than the best such a move may be (default: %(default)s)"
+    add("--random-nodes", type=positive, default=200, metavar="N", help="for each of them")
+    worse = "how much worse than the best such a move may be"
     add("--random-margin", type=natural, default=100, metavar="CP", help=worse)
-    add("--seed", type=int, default=0, help="shuffles the openings, chooses the moves (default: %(default)s)")
+    add("--seed", type=int, default=0, help="shuffles the openings, chooses the moves")
 
 
 def _add_ends(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("when a game, or the match, ends early").add_argument
-    add("--max-moves", type=positive, default=320, metavar="N", help="drawn after N moves (default: %(default)s)")
+    add("--max-moves", type=positive, default=320, metavar="N", help="drawn after N moves")
     won = "won when both engines have said so: at least CP for the same side over the last PLIES moves"
     add("--adjudicate", type=int, nargs=2, metavar=("CP", "PLIES"), help=won)
     accepted = "stop when one of them is accepted, wrongly in one of 20 matches"

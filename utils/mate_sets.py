@@ -216,13 +216,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
     parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
     add_option_setting(parser)
-    parser.add_argument(
-        "--mate", type=positive, default=5000, metavar="MS", help="for `go mate` (default: %(default)s)"
-    )
+    parser.add_argument("--mate", type=positive, default=5000, metavar="MS", help="for `go mate`")
     parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
     add_pool_options(parser, workers=1)
     parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
-    parser.add_argument("--seed", type=int, default=0, help="of that choice (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of that choice")
     parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     return parser
 

@@ -189,10 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
     parser.add_argument(
-        "--playouts", type=natural, default=128, metavar="N", help="a position; 0: ask the network alone (%(default)s)"
+        "--playouts", type=natural, default=128, metavar="N", help="a position; 0: ask the network alone"
     )
-    parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all (default: %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the sample (default: %(default)s)")
+    parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all")
+    parser.add_argument("--seed", type=natural, default=0, help="of the sample")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
     add_pool_options(parser)
     options = parser.parse_args(arguments)

@@ -500,12 +500,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = ["games", *ROUNDS]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)} (default: all)")
     parser.add_argument(
-        "--minutes",
-        type=bounded(0, kind=float),
-        default=20.0,
-        help="of all, and no more; 0: one round of each (default: 20)",
+        "--minutes", type=bounded(0, kind=float), default=20.0, help="of all, and no more; 0: one round of each"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the first round (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first round")
     parser.add_argument("--short", action="store_true", help="rounds of seconds, as in the tests")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(parts):

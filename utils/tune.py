@@ -188,25 +188,23 @@ def _parser() -> argparse.ArgumentParser:
     add_option_setting(parser)
     limits = parser.add_mutually_exclusive_group(required=True)
     add_limits(limits.add_argument, about="of a move, as in utils.match")
-    parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games (default: %(default)s)")
+    parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games")
     parser.add_argument(
         "--step",
         type=bounded(1e-6, 1, float),
         default=0.1,
-        help="change of an option at the end, as a share of its range (%(default)s)",
+        help="change of an option at the end, as a share of its range",
     )
     parser.add_argument(
         "--rate",
         type=bounded(1e-6, 1, float),
         default=0.03,
-        help="of a change, what a won pair moves a value at the end (%(default)s)",
+        help="of a change, what a won pair moves a value at the end",
     )
     parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
     parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
-    parser.add_argument(
-        "--max-moves", type=positive, default=320, metavar="N", help="drawn then (default: %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of all that is random (default: %(default)s)")
+    parser.add_argument("--max-moves", type=positive, default=320, metavar="N", help="drawn then")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random")
     add_pool_options(parser)
     return parser
 

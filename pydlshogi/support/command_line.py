@@ -5,7 +5,13 @@ import re
 import signal
 import sys
 import threading
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import (
+    Action,
+    ArgumentDefaultsHelpFormatter,
+    ArgumentParser,
+    ArgumentTypeError,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Callable
 from io import TextIOWrapper
 from math import inf
@@ -21,11 +27,17 @@ _OUT_OF_MEMORY: Final = re.compile(r"(?i).*(out of memory|can't allocate memory)
 """How PyTorch says it, in an error that is no MemoryError."""
 
 
+class _Formatter(RawDescriptionHelpFormatter, ArgumentDefaultsHelpFormatter):
+    """Behind the help of an option stands its default, where it has one and the help says nothing of it."""
+
+    def _get_help_string(self, action: Action) -> str | None:
+        nothing = action.default is False or action.default in (None, "", (), [])
+        return action.help if nothing or "default" in (action.help or "") else super()._get_help_string(action)
+
+
 def parser_for(module: str, about: str | None, more: str | None = None) -> ArgumentParser:
     """Of `python -m MODULE`. `about` and `more`, below the options, are shown in lines as they are."""
-    return ArgumentParser(
-        prog=f"python -m {module}", description=about, epilog=more, formatter_class=RawDescriptionHelpFormatter
-    )
+    return ArgumentParser(prog=f"python -m {module}", description=about, epilog=more, formatter_class=_Formatter)
 
 
 def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:

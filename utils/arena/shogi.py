@@ -26,14 +26,7 @@ def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
     start = played.opening.sfen or cshogi.STARTING_SFEN
     game = Game(
-        start,
-        moves_of(start, played.moves),
-        win,
-        _KEPT[ending],
-        tuple(played.evals),
-        times,
-        names,
-        event=event,
+        start, moves_of(start, played.moves), win, _KEPT[ending], tuple(played.evals), times, names, event=event
     )
     return to_csa(game)
 

@@ -54,13 +54,8 @@ def is_even(engine: LoadedEngine, level: int, position: Position, within: float)
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.othello.even", "Find even openings to play matches from.")
     parser.add_argument("file", type=Path, help="file of transcripts to write")
-    parser.add_argument("--plies", type=bounded(1, 10), default=8, help="moves of an opening (default %(default)s)")
-    parser.add_argument(
-        "--within",
-        type=bounded(0, 64, float),
-        default=1.0,
-        help="discs by which a side may be ahead (default %(default)s)",
-    )
+    parser.add_argument("--plies", type=bounded(1, 10), default=8, help="moves of an opening")
+    parser.add_argument("--within", type=bounded(0, 64, float), default=1.0, help="discs by which a side may be ahead")
     add_judge_options(parser)
     options = parser.parse_args(arguments)
 

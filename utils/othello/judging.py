@@ -13,9 +13,7 @@ from pydlshogi.support.command_line import bounded
 
 def add_judge_options(parser: argparse.ArgumentParser) -> None:
     """Options for `judge_of`."""
-    parser.add_argument(
-        "--level", type=bounded(1, HIGHEST_LEVEL), default=DEFAULT_LEVEL, help="plies to search (default %(default)s)"
-    )
+    parser.add_argument("--level", type=bounded(1, HIGHEST_LEVEL), default=DEFAULT_LEVEL, help="plies to search")
     add_option_setting(parser)
 
 

@@ -15,13 +15,7 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import (
-    DISC,
-    WORDS,
-    evaluate,
-    shipped_weights,
-    write_numbers,
-)
+from pydlshogi.engines.othello.patterns import DISC, WORDS, evaluate, shipped_weights, write_numbers
 from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
 from pydlshogi.engines.othello.policy import (
     STAGES,
@@ -223,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
     parser.add_argument("--epochs", type=positive, help="how often to go through the games")
-    parser.add_argument("--seed", type=natural, default=1, help="decides the order of the games (default %(default)s)")
+    parser.add_argument("--seed", type=natural, default=1, help="decides the order of the games")
     options = parser.parse_args(arguments)
 
     def run() -> None:

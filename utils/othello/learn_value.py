@@ -77,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("games", type=Path, nargs="+", help="files of games to test by, .wtb")
     parser.add_argument("--reinforced", type=Path, required=True, help="file of the policy that plays on, .npz")
     parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
-    parser.add_argument("--count", type=positive, default=400_000, help="games to play (default %(default)s)")
-    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games (default %(default)s)")
+    parser.add_argument("--count", type=positive, default=400_000, help="games to play")
+    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games")
     options = parser.parse_args(arguments)
 
     def run() -> None:

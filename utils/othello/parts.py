@@ -133,13 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS), help="of the table (default: all)")
     which.add_argument("--network", type=Path, help="another row: against the tables", metavar="FILE")
-    parser.add_argument("--games", type=positive, default=200, help="for each row (default %(default)s)")
-    parser.add_argument(
-        "--seconds",
-        type=bounded(0.001, kind=float),
-        default=0.1,
-        help="of the processor for a move (default %(default)s)",
-    )
+    parser.add_argument("--games", type=positive, default=200, help="for each row")
+    parser.add_argument("--seconds", type=bounded(0.001, kind=float), default=0.1, help="of the processor for a move")
     parser.add_argument("--openings", type=Path, default=Path("kifu/othello_even.txt"), help="file of transcripts")
     options = parser.parse_args(arguments)
     rows = {name: ROWS[name] for name in options.rows} if options.network is None else row_with(options.network)

@@ -9,15 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.engines.othello.policy import (
-    STAGES,
-    THROUGH,
-    WEIGHTS,
-    Moves,
-    policy_stage,
-    room_for_moves,
-    write_shares,
-)
+from pydlshogi.engines.othello.policy import STAGES, THROUGH, WEIGHTS, Moves, policy_stage, room_for_moves, write_shares
 from pydlshogi.engines.othello.rollouts import uniform
 from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move

@@ -138,10 +138,7 @@ def fill(path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None, 
 
 def table(games: Sequence[dict[str, Any]]) -> str:
     """The table in Markdown: share of the points with its 95 % error, evaluations and time as ratios."""
-    lines = [
-        f"| | {' | '.join(f'N = {plain}' for plain in PLAIN)} |",
-        f"|---|{'---|' * len(PLAIN)}",
-    ]
+    lines = [f"| | {' | '.join(f'N = {plain}' for plain in PLAIN)} |", f"|---|{'---|' * len(PLAIN)}"]
     for more in MORE:
         cells = []
         for plain in PLAIN:

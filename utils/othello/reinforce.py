@@ -144,9 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--policy", type=Path, default=shipped_model() / SHIPPED_POLICY, help="to begin as (default: the engine's)"
     )
-    parser.add_argument("--games", type=positive, default=512_000, help="at least (default %(default)s)")
-    parser.add_argument("--pairs", type=positive, default=10_000, help="of games at the end (default %(default)s)")
-    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games (default %(default)s)")
+    parser.add_argument("--games", type=positive, default=512_000, help="at least")
+    parser.add_argument("--pairs", type=positive, default=10_000, help="of games at the end")
+    parser.add_argument("--seed", type=natural, default=1, help="other seeds, other games")
     options = parser.parse_args(arguments)
 
     def run() -> None:

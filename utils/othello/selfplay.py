@@ -89,21 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     defaults = Settings()
     parser = parser_for("utils.othello.selfplay", "Let the engine play itself.")
     parser.add_argument("--out", type=Path, required=True, help="folder for the games")
-    parser.add_argument(
-        "--games", type=positive, default=1000, help=f"in all, in files of {GAMES_PER_FILE} (default %(default)s)"
-    )
+    parser.add_argument("--games", type=positive, default=1000, help=f"in all, in files of {GAMES_PER_FILE}")
     parser.add_argument("--weights", type=Path, help="of the patterns (default: none, which is nearly random play)")
+    parser.add_argument("--level", type=bounded(1, 60), default=defaults.level, help="plies to search")
     parser.add_argument(
-        "--level", type=bounded(1, 60), default=defaults.level, help="plies to search (default %(default)s)"
+        "--exact", type=bounded(1, 20), default=defaults.exact, help="empty squares from which to solve"
     )
-    parser.add_argument(
-        "--exact",
-        type=bounded(1, 20),
-        default=defaults.exact,
-        help="empty squares from which to solve (default %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="other seeds, other games (default %(default)s)")
-    parser.add_argument("--workers", type=positive, default=1, help="processes (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="other seeds, other games")
+    parser.add_argument("--workers", type=positive, default=1, help="processes")
     options = parser.parse_args(arguments)
     settings = Settings(options.level, options.exact)
     job = partial(_play_file, out=options.out, weights=options.weights, seed=options.seed, settings=settings)

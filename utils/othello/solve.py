@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.othello.solve", "Solve test positions.")
     parser.add_argument("file", type=Path, help="of positions, .obf")
     add_pool_options(parser)
-    parser.add_argument("--threads", type=positive, default=1, help="for each position (default %(default)s)")
+    parser.add_argument("--threads", type=positive, default=1, help="for each position")
     options = parser.parse_args(arguments)
 
     def run() -> int:
