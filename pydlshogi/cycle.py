@@ -35,7 +35,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         game, folder = game_named(options.game), RunFolder(Path(options.out))
-        folder.path.mkdir(parents=True, exist_ok=True)
         with reserved(folder.path), pool_of(options.workers, options.cluster) as pool:
             settings = folder.settle(game.name, Cycle(**game.learning), given)
             check(settings)

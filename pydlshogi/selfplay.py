@@ -107,7 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise SettingError(f"--modelfile is missing: no network of {game.name} ships")
         network = options.modelfile or shipped_model() / game.network
         encoding_of(network, game.encodings)  # or the workers would complain of a file of theirs
-        out.mkdir(parents=True, exist_ok=True)
         with reserved(out), pool_of(options.workers, options.cluster) as pool:
             print(play(game, network.read_bytes(), out, settings, pool))
 

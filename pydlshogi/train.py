@@ -297,7 +297,6 @@ def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     settings = resumed(entry, state, given) if state else entry.settings(**given)
     settings.check()
     encoding = encodings_for(game, settings.kind, settings.encoding)[0]
-    out.mkdir(parents=True, exist_ok=True)
     with reserved(out):
         if not resume:
             check_new(out)

@@ -8,7 +8,7 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.web.records import open_record
 from utils import match as match_program
-from utils.arena.dobutsu import DobutsuReferee
+from utils.arena.dobutsu import KIND
 from utils.arena.games import Opening
 from utils.arena.openings import read_openings
 from utils.arena.referee import Verdict
@@ -45,19 +45,19 @@ class TestReferee:
         ],
     )
     def test_who_has_won(self, sfen: str, move: str, verdict: Verdict | None) -> None:
-        assert DobutsuReferee(sfen).play(move) == verdict
+        assert KIND.referee(sfen, 512).play(move) == verdict
 
     def test_a_position_for_the_third_time_is_a_draw(self) -> None:
-        referee = DobutsuReferee()
+        referee = KIND.referee(None, 512)
         assert [referee.play(move) for move in 2 * SHUFFLE] == [None] * 7 + [Verdict(None, "sennichite")]
 
     def test_the_last_move_may_win(self) -> None:
-        assert DobutsuReferee("2k/K2/3/3 b - 1", max_moves=1).play("3b3a") == Verdict("b", "mate")
-        assert DobutsuReferee("2k/K2/3/3 b - 1", max_moves=1).play("3b3c") == Verdict(None, "max_moves")
+        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3a") == Verdict("b", "mate")
+        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3c") == Verdict(None, "max_moves")
 
     @pytest.mark.parametrize("move", ["2c2a", "C*3c", "resign", "none", ""])
     def test_an_illegal_move_is_not_made_and_loses(self, move: str) -> None:
-        referee = DobutsuReferee()
+        referee = KIND.referee(None, 512)
         assert referee.play("1d1c") is None
         assert referee.play(move) == Verdict("b", "illegal_move")
         assert (referee.moves, referee.turn) == (["1d1c"], "w")
@@ -65,7 +65,7 @@ class TestReferee:
 
     @pytest.mark.parametrize("letters", ["RBP", "GEC"])
     def test_drops_are_kept_in_one_dialect(self, letters: str) -> None:
-        referee = DobutsuReferee("2k/3/3/K2 b RBPrbp 1")
+        referee = KIND.referee("2k/3/3/K2 b RBPrbp 1", 512)
         for letter, square in zip(2 * letters, ("3c", "3b", "2d", "2b", "2a", "1c"), strict=True):
             assert referee.play(f"{letter}*{square}") is None
         assert referee.moves == ["G*3c", "E*3b", "C*2d", "G*2b", "E*2a", "C*1c"]

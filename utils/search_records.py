@@ -201,7 +201,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.network.suffix != ".onnx":
             # Or the workers would complain of a file of theirs.
             encoding_of(options.network, game_named("shogi").encodings)
-        options.out.mkdir(parents=True, exist_ok=True)
         with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
             search(options, pool)
 

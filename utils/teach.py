@@ -292,7 +292,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("say how many sets: --odd, --games or both")
 
     def run() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
         with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
             teach(options, pool)
 

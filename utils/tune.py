@@ -228,7 +228,6 @@ def _run(arguments: argparse.Namespace) -> None:
         "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
         **asdict(spsa),
     }
-    arguments.out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         stack.enter_context(reserved(arguments.out))
         settle(arguments.out / "tune.json", settings)

@@ -95,11 +95,12 @@ class InUse(BlockingIOError):
 
 @contextmanager
 def reserved(folder: Path) -> Iterator[None]:
-    """Inside, no other process has `folder` reserved. Raises InUse where one has; OSError.
+    """Inside, no other process has `folder` reserved; it is made if need be. Raises InUse where one has; OSError.
 
     What killed processes have left in it and in its folders is deleted. The reservation ends with the process, however
     it ends. Windows locks no folders, so there it is a file in it.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     if sys.platform == "win32":
         descriptor = os.open(folder / ".reserved", os.O_RDWR | os.O_CREAT)
     else:

@@ -4,6 +4,7 @@ The rules are those that our engine plays by: pyffish, which knows them too, is 
 against ours in tests/test_dobutsu.py. Of the two dialects our engine reads both, Fairy-Stockfish only the second.
 """
 
+from functools import partial
 from typing import Final
 
 from pydlshogi.games.dobutsu.position import DobutsuPosition, in_other_dialect, sfen_in_other_dialect
@@ -19,10 +20,6 @@ class DobutsuReferee(EntryReferee):
     """
 
     position: DobutsuPosition
-
-    def __init__(self, start: str | None = None, max_moves: int = 512) -> None:
-        """Raises ValueError for what is not a position."""
-        super().__init__("dobutsu", start, max_moves)
 
     def written(self, move: int) -> str:
         return in_other_dialect(super().written(move))
@@ -42,4 +39,4 @@ def _sfen(text: str) -> str:
     return sfen_in_other_dialect(DobutsuPosition(text).sfen())
 
 
-KIND: Final = GameKind(DobutsuReferee, sfen=_sfen)
+KIND: Final = GameKind(partial(DobutsuReferee, "dobutsu"), sfen=_sfen)

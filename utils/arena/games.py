@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydlshogi.games.catalogue import game_named
 from utils.arena.engine_process import EngineProcess
-from utils.arena.referee import Colour, Judge, Verdict, other
+from utils.arena.referee import Colour, Referee, Verdict, other
 from utils.arena.usi_engine import UsiEngine
 
 
@@ -47,6 +47,10 @@ class EntryReferee:
         if self.position.declares():
             return Verdict(self.turn, "declaration")
         return Verdict(other(self.turn), "false_declaration")
+
+
+Judge = Referee | EntryReferee
+"""The referee of one game, whatever is played."""
 
 
 class Opening(NamedTuple):

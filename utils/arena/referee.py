@@ -5,7 +5,7 @@ no engines, clocks or scores.
 """
 
 from collections import defaultdict
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import cshogi
 
@@ -24,22 +24,6 @@ class Verdict(NamedTuple):
 def other(colour: Colour) -> Colour:
     """The opponent's colour."""
     return "w" if colour == "b" else "b"
-
-
-class Judge(Protocol):
-    """The referee of one game, whatever is played."""
-
-    moves: list[str]
-
-    @property
-    def turn(self) -> Colour:
-        """Who is to move."""
-
-    def play(self, move: str) -> Verdict | None:
-        """Make `move` and judge; None while the game goes on. An illegal move is not made and loses."""
-
-    def declare(self) -> Verdict:
-        """Judge `bestmove win`."""
 
 
 class Referee:

@@ -64,7 +64,6 @@ class Store:
         """
         self.out, self.records = out, records
         self._kind = kind_of(settings.game)
-        out.mkdir(parents=True, exist_ok=True)
         self._held = ExitStack()
         self._held.enter_context(reserved(out))
         about = out / "match.json"

@@ -103,7 +103,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def play_missing() -> None:
         weights = options.weights and digest(options.weights)
-        options.out.mkdir(parents=True, exist_ok=True)
         with reserved(options.out), ProcessPool(options.workers) as pool:
             settle(options.out / "selfplay.json", {"weights": weights, "seed": options.seed, **settings._asdict()})
             files = range(1, 1 + -(-options.games // GAMES_PER_FILE))
