@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options
-from pydlshogi.learning.tasks import PlaySets, set_deadline
+from pydlshogi.learning.tasks import playing, set_deadline
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays_file import write_arrays
@@ -54,7 +55,7 @@ def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: W
     moves = out / "games.jsonl"
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
-        task = PlaySets(game.name, network, settings)
+        task = partial(playing, game.name, network, settings)
         for (_, number), (played, _) in pool.map(task, seeds, set_deadline(settings, network)):
             write_arrays(files[number], played)
             bar.update()

@@ -18,7 +18,7 @@ from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
 from pydlshogi.learning.targets import improved_policy, visits_to_choose_by
-from pydlshogi.learning.tasks import PlayComparisons, PlaySets
+from pydlshogi.learning.tasks import comparing, playing
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError, write_arrays
@@ -157,9 +157,9 @@ def test_the_policys_temperature_reaches_self_play_and_comparisons(tmp_path: Pat
     sets, counts = [], []
     for temperature in (0.05, 1.0, 20.0):
         settings = Cycle(**tiny, policy_temperature=temperature)
-        with PlaySets("dobutsu", networks[0], settings)() as play:
+        with playing("dobutsu", networks[0], settings) as play:
             sets.append(play((1, 2))[0])
-        with PlayComparisons("dobutsu", (networks[0], networks[1]), 16, settings)() as match:
+        with comparing("dobutsu", networks, 16, settings) as match:
             counts.append(match(((1, 2), 16)))
     assert len({each.weights.tobytes() for each in sets}) == 3
     assert len(set(map(tuple, counts))) > 1

@@ -55,23 +55,6 @@ def _endings(text: str) -> frozenset[str]:
     return endings
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("utils.filter_csa", __doc__.split(":", 1)[0])
-    parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
-    weaker = "of the weaker player; 0: any"
-    parser.add_argument("--min-rating", type=bounded(0, kind=float), default=2500, metavar="R", help=weaker)
-    parser.add_argument("--min-moves", type=int, default=50, metavar="N", help="more moves than this")
-    parser.add_argument(
-        "--endings", type=_endings, default="resign", metavar="A,B", help="such as resign,mate,declaration"
-    )
-    parser.add_argument(
-        "--rejected", action="store_true", help="list the other files instead, with the reason for each"
-    )
-    parser.add_argument("--delete", action="store_true", help="delete the other files")
-    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    return parser
-
-
 def _run(options: argparse.Namespace) -> None:
     source: Path = options.source
     files = read_list(source) if source.is_file() else record_files(source)
@@ -96,7 +79,20 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_for("utils.filter_csa", __doc__.split(":", 1)[0])
+    parser.add_argument("source", type=Path, help="a folder with record files at any depth, or a list of them")
+    weaker = "of the weaker player; 0: any"
+    parser.add_argument("--min-rating", type=bounded(0, kind=float), default=2500, metavar="R", help=weaker)
+    parser.add_argument("--min-moves", type=int, default=50, metavar="N", help="more moves than this")
+    parser.add_argument(
+        "--endings", type=_endings, default="resign", metavar="A,B", help="such as resign,mate,declaration"
+    )
+    parser.add_argument(
+        "--rejected", action="store_true", help="list the other files instead, with the reason for each"
+    )
+    parser.add_argument("--delete", action="store_true", help="delete the other files")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    options = parser.parse_args(arguments)
     return exit_status("filter_csa", partial(_run, options))
 
 

@@ -131,24 +131,6 @@ def sources(paths: Iterable[Path]) -> list[Path]:
     return list({os.path.realpath(file): file for file in files}.values())
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("utils.make_book", __doc__.split(":", 1)[0])
-    parser.add_argument(
-        "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
-    parser.add_argument("--plies", type=positive, default=32, help="of every game")
-    parser.add_argument("--min-games", type=positive, default=2, metavar="N", help="games a move must be played in")
-    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
-    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each")
-    parser.add_argument(
-        "--network", type=Path, default=shipped_model() / "pydlshogi.npz", help="(default: the shipped)"
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
-    return parser
-
-
 def collect(options: argparse.Namespace) -> None:
     """Make the book of games."""
     out: Path = options.out
@@ -183,7 +165,21 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_for("utils.make_book", __doc__.split(":", 1)[0])
+    parser.add_argument(
+        "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
+    parser.add_argument("--plies", type=positive, default=32, help="of every game")
+    parser.add_argument("--min-games", type=positive, default=2, metavar="N", help="games a move must be played in")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
+    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each")
+    parser.add_argument(
+        "--network", type=Path, default=shipped_model() / "pydlshogi.npz", help="(default: the shipped)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
+    options = parser.parse_args(arguments)
     return exit_status("make_book", partial(_run, options))
 
 

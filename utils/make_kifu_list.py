@@ -55,18 +55,6 @@ def whole_path(file: Path) -> Path:
     return Path(os.path.realpath(file.parent), file.name)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("utils.make_kifu_list", __doc__.split(":", 1)[0])
-    parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
-    parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
-    parser.add_argument("--ratio", type=bounded(0, 1, float), default=0.9, help="share of the files for training")
-    parser.add_argument("--train", type=natural, metavar="N", help="this many files for training, instead of --ratio")
-    parser.add_argument("--test", type=natural, metavar="N", help="this many files for testing (default: all others)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random split")
-    parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
-    return parser
-
-
 def _run(options: argparse.Namespace) -> None:
     if not options.name.name:
         raise OneLineError(f"{options.name}: the lists want a name")
@@ -87,7 +75,15 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_for("utils.make_kifu_list", __doc__.split(":", 1)[0])
+    parser.add_argument("folder", type=Path, help="where the record files are, at any depth")
+    parser.add_argument("name", type=Path, help="path of the lists without _train.txt and _test.txt")
+    parser.add_argument("--ratio", type=bounded(0, 1, float), default=0.9, help="share of the files for training")
+    parser.add_argument("--train", type=natural, metavar="N", help="this many files for training, instead of --ratio")
+    parser.add_argument("--test", type=natural, metavar="N", help="this many files for testing (default: all others)")
+    parser.add_argument("--seed", type=int, default=0, help="of the random split")
+    parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
+    options = parser.parse_args(arguments)
     return exit_status("make_kifu_list", partial(_run, options))
 
 

@@ -105,26 +105,6 @@ def _options(words: Sequence[str]) -> dict[Side, dict[str, str]]:
     return options
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for(
-        "utils.match", "A match between two engines: paired openings, colours swapped, Elo with error bars.", EXAMPLES
-    )
-    add = parser.add_argument
-    add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
-    add("b", metavar="ENGINE_B", help="command line of its opponent")
-    add("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
-    add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME")
-    add("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
-    add("--records", type=Path, help="folder of the records (default: OUT/records)")
-    add("--games", type=positive, default=100, help="an even number")
-    add("--concurrency", type=positive, default=1, help="games at the same time")
-    add_cluster_option(parser)
-    _add_limits(parser)
-    _add_openings(parser)
-    _add_ends(parser)
-    return parser
-
-
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what a move may cost; times in milliseconds")
     for side, about in (("", None), ("a-", "engine A alone"), ("b-", "engine B alone")):
@@ -213,8 +193,24 @@ def _interrupt(*_: object) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_for(
+        "utils.match", "A match between two engines: paired openings, colours swapped, Elo with error bars.", EXAMPLES
+    )
+    add = parser.add_argument
+    add("a", metavar="ENGINE_A", help="command line of an engine: USI, or GTP for Othello")
+    add("b", metavar="ENGINE_B", help="command line of its opponent")
+    add("options", nargs="*", metavar="A.Name=Value", help="USI options of engine A, or B.Name=Value")
+    add("--game", default="shogi", help=f"{', '.join(GAMES)}, or MODULE:NAME")
+    add("--out", type=Path, required=True, help="folder of the match; give it again to go on with it")
+    add("--records", type=Path, help="folder of the records (default: OUT/records)")
+    add("--games", type=positive, default=100, help="an even number")
+    add("--concurrency", type=positive, default=1, help="games at the same time")
+    add_cluster_option(parser)
+    _add_limits(parser)
+    _add_openings(parser)
+    _add_ends(parser)
     # Intermixed: options of the engines may follow options of the match.
-    parsed = _parser().parse_intermixed_args(arguments)
+    parsed = parser.parse_intermixed_args(arguments)
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
     before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
     try:

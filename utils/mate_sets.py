@@ -211,20 +211,6 @@ def row(name: str, judged: Sequence[ClaimVerdict]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("utils.mate_sets", __doc__)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
-    parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
-    add_option_setting(parser)
-    parser.add_argument("--mate", type=positive, default=5000, metavar="MS", help="for `go mate`")
-    parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
-    add_pool_options(parser, workers=1)
-    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
-    parser.add_argument("--seed", type=int, default=0, help="of that choice")
-    parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
-    return parser
-
-
 def _sampled(problems: list[Problem], limit: int | None, seed: int) -> list[Problem]:
     """All of them, or `limit` at random."""
     return problems if limit is None or limit >= len(problems) else Random(seed).sample(problems, limit)
@@ -252,7 +238,16 @@ def _measure(pool: WorkerPool, arguments: argparse.Namespace) -> bool:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Returns 0, 1 after an error told on stderr, 2 if anything announced was wrong, or 130 after Ctrl-C."""
-    parser = _parser()
+    parser = parser_for("utils.mate_sets", __doc__)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
+    parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
+    add_option_setting(parser)
+    parser.add_argument("--mate", type=positive, default=5000, metavar="MS", help="for `go mate`")
+    parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
+    add_pool_options(parser, workers=1)
+    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
+    parser.add_argument("--seed", type=int, default=0, help="of that choice")
+    parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     arguments = parser.parse_args(words)
     if max(arguments.mate, arguments.byoyomi or 0) > LONGEST_MS:
         parser.error(f"--mate and --byoyomi are at most {LONGEST_MS}")

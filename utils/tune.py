@@ -180,35 +180,6 @@ def _tuned(text: str) -> Tuned:
     return Tuned(name, start, low, high)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("utils.tune", __doc__)
-    parser.add_argument("engine", help="command line of the engine")
-    parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
-    add_option_setting(parser)
-    limits = parser.add_mutually_exclusive_group(required=True)
-    add_limits(limits.add_argument, about="of a move, as in utils.match")
-    parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games")
-    parser.add_argument(
-        "--step",
-        type=bounded(1e-6, 1, float),
-        default=0.1,
-        help="change of an option at the end, as a share of its range",
-    )
-    parser.add_argument(
-        "--rate",
-        type=bounded(1e-6, 1, float),
-        default=0.03,
-        help="of a change, what a won pair moves a value at the end",
-    )
-    parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
-    parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
-    parser.add_argument("--max-moves", type=positive, default=320, metavar="N", help="drawn then")
-    parser.add_argument("--seed", type=int, default=0, help="of all that is random")
-    add_pool_options(parser)
-    return parser
-
-
 def _run(arguments: argparse.Namespace) -> None:
     openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
     Random(arguments.seed).shuffle(openings)
@@ -251,8 +222,32 @@ def report(spsa: Spsa, values: Values, engine: str) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    parsed = _parser().parse_intermixed_args(words)
-    run = partial(_run, parsed)
+    parser = parser_for("utils.tune", __doc__)
+    parser.add_argument("engine", help="command line of the engine")
+    parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
+    add_option_setting(parser)
+    limits = parser.add_mutually_exclusive_group(required=True)
+    add_limits(limits.add_argument, about="of a move, as in utils.match")
+    parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games")
+    parser.add_argument(
+        "--step",
+        type=bounded(1e-6, 1, float),
+        default=0.1,
+        help="change of an option at the end, as a share of its range",
+    )
+    parser.add_argument(
+        "--rate",
+        type=bounded(1e-6, 1, float),
+        default=0.03,
+        help="of a change, what a won pair moves a value at the end",
+    )
+    parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
+    parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
+    parser.add_argument("--max-moves", type=positive, default=320, metavar="N", help="drawn then")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is random")
+    add_pool_options(parser)
+    run = partial(_run, parser.parse_intermixed_args(words))
     return exit_status("tune", run, resume="the same command goes on with it")
 
 

@@ -6,6 +6,7 @@ All that a run knows is in its folder: see run_folder.py.
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +19,7 @@ from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.learning.tasks import PlayComparisons, PlaySets, set_deadline
+from pydlshogi.learning.tasks import comparing, playing, set_deadline
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
@@ -110,10 +111,11 @@ class Learner:
         """
         folder, settings = self._folder, self._settings
         missing = [index for index in range(self.sets) if not folder.games(number, index).exists()]
-        task = PlaySets(self._game.name, folder.network(number).read_bytes(), settings)
+        network = folder.network(number).read_bytes()
+        task = partial(playing, self._game.name, network, settings)
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
-        for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, task.network)):
+        for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, network)):
             write_arrays(folder.games(number, index), played)
             shares.append(share)
             games += len(played.lengths)
@@ -182,7 +184,7 @@ class Learner:
         workers = min(self._pool.size(), pairs)
         shares = [2 * len(range(worker, pairs, workers)) for worker in range(workers)]
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
-        task = PlayComparisons(self._game.name, networks, shares[0], settings)
+        task = partial(comparing, self._game.name, networks, shares[0], settings)
         items = [((settings.seed, _COMPARISON, number, worker), games) for worker, games in enumerate(shares)]
         played = replace(settings, games=shares[0], playouts=settings.compare_playouts)
         longest = set_deadline(played, max(networks, key=len))

@@ -1,8 +1,7 @@
 """What a pool of workers does of a cycle: sets of games, and comparisons. Each is decided by its seed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -63,48 +62,34 @@ class Timed:
             self.seconds += perf_counter() - start
 
 
-@dataclass(frozen=True)
-class PlaySets:
+@contextmanager
+def playing(name: str, network: bytes, settings: SelfPlay) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
     """A task of a pool: sets of games by one network. Results: a set, and the network's share of the time it took."""
+    game = game_named(name)
+    backend = load_network(game, network, settings.side_by_side)
+    evaluator = Timed(NetworkEvaluator(backend, settings.policy_temperature))
+    players = SelfPlayers(game, evaluator, settings)
 
-    game: str
-    network: bytes
-    settings: SelfPlay
+    def play(seed: Seed) -> tuple[PlayedGames, float]:
+        start, evaluator.seconds = perf_counter(), 0.0
+        played = players.play(seed)
+        return played, evaluator.seconds / (perf_counter() - start)
 
-    @contextmanager
-    def __call__(self) -> Iterator[Callable[[Seed], tuple[PlayedGames, float]]]:
-        game = game_named(self.game)
-        settings = self.settings
-        backend = load_network(game, self.network, settings.side_by_side)
-        evaluator = Timed(NetworkEvaluator(backend, settings.policy_temperature))
-        players = SelfPlayers(game, evaluator, settings)
-
-        def play(seed: Seed) -> tuple[PlayedGames, float]:
-            start, evaluator.seconds = perf_counter(), 0.0
-            played = players.play(seed)
-            return played, evaluator.seconds / (perf_counter() - start)
-
-        yield play
+    yield play
 
 
-@dataclass(frozen=True)
-class PlayComparisons:
-    """A task of a pool: paired games between two networks; see `comparison.compare`. Items: a seed, and how many."""
+@contextmanager
+def comparing(
+    name: str, networks: Sequence[bytes], most: int, settings: Cycle
+) -> Iterator[Callable[[tuple[Seed, int]], list[int]]]:
+    """A task of a pool: paired games between two networks; see `comparison.compare`. Items: a seed, and how many games,
+    at `most`."""
+    game = game_named(name)
+    backends = [load_network(game, network, most) for network in networks]
+    evaluators = [NetworkEvaluator(backend, settings.policy_temperature) for backend in backends]
 
-    game: str
-    networks: tuple[bytes, bytes]
-    most: int
-    """Games of an item."""
-    settings: Cycle
+    def play(item: tuple[Seed, int]) -> list[int]:
+        seed, games = item
+        return compare(game, evaluators, settings.puct(), settings.compare_playouts, games, settings.draw_ply, seed)
 
-    @contextmanager
-    def __call__(self) -> Iterator[Callable[[tuple[Seed, int]], list[int]]]:
-        game, settings = game_named(self.game), self.settings
-        backends = [load_network(game, network, self.most) for network in self.networks]
-        evaluators = [NetworkEvaluator(backend, settings.policy_temperature) for backend in backends]
-
-        def play(item: tuple[Seed, int]) -> list[int]:
-            seed, games = item
-            return compare(game, evaluators, settings.puct(), settings.compare_playouts, games, settings.draw_ply, seed)
-
-        yield play
+    yield play

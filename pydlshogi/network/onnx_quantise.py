@@ -6,8 +6,9 @@ Hoefler and Alistarh 2022). Knows no games and no files.
 """
 
 import tempfile
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import numpy as np
@@ -27,29 +28,19 @@ _DAMPING: Final = 0.01
 """Share of the mean of `_seen`'s diagonal that is added to it, as in GPTQ."""
 
 
-class _Positions:
-    """Hands out planes in batches, as ONNX Runtime's `CalibrationDataReader` does."""
-
-    def __init__(self, planes: Array) -> None:
-        self._batches: Iterator[Array] = (planes[i : i + _AT_ONCE] for i in range(0, len(planes), _AT_ONCE))
-
-    def get_next(self) -> dict[str, Array] | None:
-        batch = next(self._batches, None)
-        return None if batch is None else {INPUT: batch}
-
-
 def quantised_model(weights: Weights, planes: Array) -> onnx.ModelProto:
     """The network in int8, calibrated on planes float32 [B, planes, height, width]: some hundred positions of games.
 
     Only the layers that make the logits stay in float32: that halves the error of the policy and costs no time.
     """
+    batches = ({INPUT: planes[i : i + _AT_ONCE]} for i in range(0, len(planes), _AT_ONCE))
     with tempfile.TemporaryDirectory() as folder:
         full, small = Path(folder, "float32.onnx"), Path(folder, "int8.onnx")
         onnx.save(onnx_model(weights), full)
         quantize_static(
             full,
             small,
-            _Positions(planes),
+            SimpleNamespace(get_next=partial(next, batches, None)),  # as a CalibrationDataReader
             quant_format=QuantFormat.QDQ,
             per_channel=True,
             reduce_range=True,  # to _LARGEST

@@ -20,7 +20,8 @@ class Score:
             self.results[game["black"]][_result(game)] += 1
         points = {"win": 1.0, "draw": 0.5, "loss": 0.0}
         firsts = [first for first in games if first % 2 and first + 1 in games]
-        different = {tuple(_played(games[first + second]) for second in (0, 1)): first for first in firsts}
+        told = {number: (game["sfen"], game["moves"], game["winner"]) for number, game in games.items()}
+        different = {(told[first], told[first + 1]): first for first in firsts}
         self.repeated = len(firsts) - len(different)
         """How many pairs repeat another, move by move: they prove no more."""
         counted = [first + second for first in different.values() for second in (0, 1)]
@@ -34,10 +35,6 @@ class Score:
 
 def _result(game: Mapping[str, Any]) -> Literal["win", "draw", "loss"]:
     return "draw" if game["winner"] is None else "win" if game["winner"] == "A" else "loss"
-
-
-def _played(game: Mapping[str, Any]) -> tuple[Any, ...]:
-    return game["sfen"], game["moves"], game["winner"]
 
 
 def report(games: Mapping[int, Mapping[str, Any]], settings: Settings, sprt: Sprt | None) -> str:
