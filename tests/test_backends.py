@@ -300,7 +300,7 @@ def test_bfloat16_stays_close(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("modelfile", ["plain.npz", "resnet.npz"])
 def test_files_go_to_chainer_and_come_from_it(name: str, modelfile: str, folder: Path, tmp_path: Path) -> None:
     """`save_npz` and `load_npz` are the oracle: they are what the book's programs call."""
-    from pydlshogi.network.chainer_net import PolicyValueChain, import_chainer
+    from pydlshogi.network.chainer_backend import PolicyValueChain, import_chainer
 
     serializers = import_chainer().serializers
     ours = read_weights(folder / modelfile)

@@ -34,11 +34,10 @@ from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogona
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from pydlshogi.training.shogi import dataset  # noqa: E402
-from pydlshogi.training.shogi.dataset import TRAINING, load_data  # noqa: E402
+from pydlshogi.training.shogi.dataset import TRAINING, Settings, load_data  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
 from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
-from pydlshogi.training.shogi.settings import Settings  # noqa: E402
 from pydlshogi.training.shogi.validation import fit_for_play, validate  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402

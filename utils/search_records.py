@@ -40,11 +40,11 @@ from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import settle
 from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.shogi.dataset import Settings
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.recorded import with_legal_moves
 from pydlshogi.training.shogi.records import Positions, limit_repeats
 from pydlshogi.training.shogi.searched import Searched
-from pydlshogi.training.shogi.settings import Settings
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _SIDE_BY_SIDE: Final = 256

@@ -1,7 +1,7 @@
 """Which networks there are, and how large: names and shapes of their arrays.
 
 This module holds everything about a kind of network except what it computes. That is in `torch_nets`, `onnx_export`
-and, for the two kinds of the python-dlshogi book, `chainer_net`.
+and, for the two kinds of the python-dlshogi book, `chainer_backend`.
 
 Every network ends alike. A 1x1 convolution gives as many planes as hold a number for each label, plane after plane of
 squares, and each label has a bias of its own; labels that the encoding does not have are never asked for. Another 1x1

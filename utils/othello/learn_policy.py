@@ -8,6 +8,7 @@ gradient descent on its logarithmic loss over the legal moves. The same command 
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -37,10 +38,9 @@ from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OP
 from pydlshogi.games.othello.wthor import Games, held_out, positions_of, square_of
 from pydlshogi.network.host import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.arrays_file import write_arrays
+from pydlshogi.support.arrays_file import ArraysError, read_arrays, write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
-from utils.othello.checkpoint import Checkpoint, kept
 
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000
@@ -51,6 +51,28 @@ _RATE: Final = 0.02
 """Of learning, at first."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What `write_arrays` keeps of a run."""
+
+    run: Any
+    """Which one, in words."""
+    learned: Float32Array
+    """Its weights."""
+    rounds: Any
+    """Epochs, or whatever it counts, that are done."""
+
+
+def kept(path: Path, run: str, start: Float32Array) -> Checkpoint:
+    """The checkpoint there, or that of a `start`. Raises ArraysError, also if it is another run's; OSError."""
+    if not path.exists():
+        return Checkpoint(run, start, 0)
+    there = read_arrays(path, Checkpoint, "run of learning")
+    if str(there.run) != run:
+        raise ArraysError(f"{path} is of {there.run}, not of {run}: remove it, or choose another --out")
+    return there
 
 
 class PolicyKind(NamedTuple):

@@ -34,7 +34,7 @@ from pydlshogi.support.command_line import exit_status, natural, parser_for, poo
 from pydlshogi.support.files import check_writable
 from pydlshogi.support.processes import available_cores
 from utils.growth import GrowingBook
-from utils.othello.judging import add_judge_options, judge_of, judged
+from utils.othello.even import add_judge_options, judge_of, judged
 
 PLY_COST: Final = 50
 """Hundredths of a disc."""

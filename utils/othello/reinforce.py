@@ -36,7 +36,7 @@ from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating
 from pydlshogi.support.files import shipped_model
-from utils.othello.checkpoint import Checkpoint, kept
+from utils.othello.learn_policy import Checkpoint, kept
 from utils.othello.policy_games import RANDOM, match_line, play
 
 LEARNER: Final = 1
