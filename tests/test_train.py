@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogona
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from pydlshogi.training.shogi import dataset  # noqa: E402
-from pydlshogi.training.shogi.dataset import TRAINING, Settings, load_data  # noqa: E402
+from pydlshogi.training.shogi.dataset import Settings, load_data  # noqa: E402
 from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
 from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
@@ -505,12 +505,6 @@ def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.Captur
     assert "the run has come to its end: --steps makes it longer" in capsys.readouterr().err
     assert train.main(["--resume", out, "--steps=8"]) == 0
     assert [row[0] for row in curve(finished, "run")] == [2, 4, 6, 8]
-
-
-def test_a_run_with_settings_that_are_not_known_is_refused() -> None:
-    settings = asdict(Settings(train="games.jsonl", out="run", steps=10)) | {"of_another_program": 0}
-    with pytest.raises(runs.TrainingError, match="does not fit this program"):
-        train.resumed(TRAINING, {"settings": settings, "progress": 0.5}, {})
 
 
 def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
