@@ -25,9 +25,7 @@ def label_moves(_: TicTacToe, moves: np.ndarray, count: int, out: np.ndarray) ->
     out[:count] = 8 - moves[:count].astype(np.int32)
 
 
-ENCODING = encoding_of(2, 3, 3, 9)._replace(
-    name="tic-tac-toe", state=lambda position: position, pack=pack, label_moves=label_moves
-)
+ENCODING = encoding_of(2, 3, 3, 9)._replace(name="tic-tac-toe", pack=pack, label_moves=label_moves)
 
 
 def known_run(scale: float = 2.0) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:

@@ -18,6 +18,10 @@ class TicTacToe:
         for move in moves:
             self.push(move)
 
+    @property
+    def states(self) -> "list[TicTacToe]":
+        return [self]
+
     def push(self, move: int) -> None:
         assert move in range(9)
         assert move not in self.played
