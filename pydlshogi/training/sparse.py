@@ -26,6 +26,19 @@ LARGEST_ROW_WEIGHT: Final = 127 / 64
 class SparseNet(nn.Module):
     """A network for a sparse encoding. Its parameters are the arrays of its file: see network/sparse.py."""
 
+    value_rows: Tensor
+    value_bias: Tensor
+    value_1_weight: Tensor
+    value_1_bias: Tensor
+    value_2_weight: Tensor
+    value_2_bias: Tensor
+    policy_rows: Tensor
+    policy_bias: Tensor
+    move_rows: Tensor
+    move_bias: Tensor
+    move_bias_1: Tensor
+    move_bias_2: Tensor
+
     def __init__(self, encoding: Encoding, value_width: int, policy_width: int) -> None:
         super().__init__()
         self._encoding = encoding
@@ -46,20 +59,19 @@ class SparseNet(nn.Module):
 
         packed: int32 [B, words]; firsts: int64 [B + 1]; labels: int64 [all], those of all legal moves.
         """
-        own = dict(self.named_parameters())
-        first, second = (_sums(packed, own["value_rows"]) + own["value_bias"]).clamp(0, 1).chunk(2, dim=1)
-        hidden = nn.functional.linear(first * second, own["value_1_weight"], own["value_1_bias"]).clamp(0, 1).square()
-        value = nn.functional.linear(hidden, own["value_2_weight"], own["value_2_bias"]).squeeze(1)
-        seen = (_sums(packed, own["policy_rows"]) + own["policy_bias"]).clamp(0, 1).square()
-        moves = (own[name] for name in ("move_rows", "move_bias", "move_bias_1", "move_bias_2"))
+        first, second = (_sums(packed, self.value_rows) + self.value_bias).clamp(0, 1).chunk(2, dim=1)
+        hidden = nn.functional.linear(first * second, self.value_1_weight, self.value_1_bias).clamp(0, 1).square()
+        value = nn.functional.linear(hidden, self.value_2_weight, self.value_2_bias).squeeze(1)
+        seen = (_sums(packed, self.policy_rows) + self.policy_bias).clamp(0, 1).square()
+        moves = self.move_rows, self.move_bias, self.move_bias_1, self.move_bias_2
         policy: Tensor = _Policy.apply(seen, *moves, firsts, labels)  # type: ignore[no-untyped-call]
         return policy, value
 
     @torch.no_grad()
     def bound(self) -> None:
         """Keep the weights of all rows small: see LARGEST_ROW_WEIGHT."""
-        for name in ("value_rows", "policy_rows", "move_rows"):
-            self.get_parameter(name).clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
+        for rows in (self.value_rows, self.policy_rows, self.move_rows):
+            rows.clamp_(-LARGEST_ROW_WEIGHT, LARGEST_ROW_WEIGHT)
 
     def write(self, path: Path) -> None:
         """Write the `.npz` of the network. Raises OSError."""
