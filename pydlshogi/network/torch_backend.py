@@ -170,8 +170,7 @@ class CudaBackend:
                 bounds = firsts[begin : end + 1]
                 rows, moves = slice(begin, end), slice(bounds[0], bounds[-1])
                 given = packed[rows], bounds - bounds[0], labels[moves], temperature
-                with torch.cuda.stream(stream.stream):
-                    stream.graph_for(given[0], given[2]).predict(*given, priors[moves], values[rows])
+                stream.predict(*given, priors[moves], values[rows])
         return priors, values
 
     def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
@@ -188,20 +187,30 @@ class _Stream:
     """
 
     def __init__(self, predictor: Predictor, encoding: Encoding, batch_size: int) -> None:
-        self.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._graphs: dict[int, _Graph] = {}
         self.largest = SMALLEST_GRAPH
         while self.largest < batch_size:
             self.largest *= 2
         size = SMALLEST_GRAPH
         while size <= self.largest:
-            self._graphs[size] = _Graph(predictor, encoding, size, self.stream)
+            self._graphs[size] = _Graph(predictor, encoding, size, self._stream)
             size *= 2
 
-    def graph_for(self, packed: Uint32Array, labels: Int32Array) -> "_Graph":
-        """That for one of the `portions`."""
-        wanted = max(SMALLEST_GRAPH, len(packed), -(-len(labels) // MOVES_A_POSITION))
-        return self._graphs[1 << (wanted - 1).bit_length()]
+    def predict(
+        self,
+        packed: Uint32Array,
+        firsts: Int32Array,
+        labels: Int32Array,
+        temperature: float,
+        priors: Float32Array,
+        values: Float32Array,
+    ) -> None:
+        """Fill `priors` and `values` for one of the `portions`."""
+        wanted = max(SMALLEST_GRAPH, len(packed), -(-len(priors) // MOVES_A_POSITION))
+        size = 1 << (wanted - 1).bit_length()
+        with torch.cuda.stream(self._stream):
+            self._graphs[size].predict(packed, firsts, labels, temperature, priors, values)
 
 
 class _Graph:
@@ -238,7 +247,7 @@ class _Graph:
         priors: Float32Array,
         values: Float32Array,
     ) -> None:
-        """Fill `priors` and `values` for up to `size` positions; the stream is the current one."""
+        """As `_Stream.predict`, for up to `size` positions; the stream is the current one."""
         size, moves = len(packed), len(priors)
         self._encoding.unpack(packed, self._planes.numpy()[:size])
         self._firsts.numpy()[: size + 1] = firsts

@@ -78,11 +78,21 @@ def write_cuts(path: Path, cuts: Cuts) -> None:
         f"everywhere = {str(cuts.everywhere).lower()}  # whether to cut on the principal variation too",
     ]
     for pair in cuts.pairs:
-        lines += ["", "[[pair]]"]
-        for name, value in pair._asdict().items():
-            places = {"slope": 3, "correlation": 4}.get(name, 0)
-            numbers = [f"{each:.{places}f}" for each in (value if isinstance(value, tuple) else (value,))]
-            lines.append(f"{name} = [{', '.join(numbers)}]" if isinstance(value, tuple) else f"{name} = {numbers[0]}")
+        slope, offset, deviation = (
+            ", ".join(f"{end:.{places}f}" for end in ends)
+            for ends, places in ((pair.slope, 3), (pair.offset, 0), (pair.deviation, 0))
+        )
+        lines += [
+            "",
+            "[[pair]]",
+            f"depth = {pair.depth}",
+            f"shallow = {pair.shallow}",
+            f"slope = [{slope}]",
+            f"offset = [{offset}]",
+            f"deviation = [{deviation}]",
+            f"positions = {pair.positions}",
+            f"correlation = {pair.correlation:.4f}",
+        ]
     with replacing(path) as file:
         file.write("\n".join([*lines, ""]).encode())
 
