@@ -28,7 +28,8 @@ from pydlshogi.support.processes import available_cores
 
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
-
+_DEFAULT_NODES: Final = 1_000_000
+"""Positions for a `go` that names no limit, where there is no level either."""
 _LOADED_BY: Final = attrgetter("weights", "cuts", "plain", "openings", "openings_file", "hash_mb", "threads")
 """The options by which something is loaded."""
 
@@ -96,7 +97,7 @@ class AlphaBetaPlayer(BasePlayer):
         self._search.clear()
 
     def clock_settings(self) -> ClockSettings:
-        return super().clock_settings()._replace(draw_ply=LAST_PLY)
+        return self.options.clock_settings(0 if self.options.level else _DEFAULT_NODES)._replace(draw_ply=LAST_PLY)
 
     # Thinking
 
@@ -122,10 +123,8 @@ class AlphaBetaPlayer(BasePlayer):
             if lines == 1 and (known := self._book.choose(now, self._rng)):
                 tell(ScoredMove(*known, (known[0],), depth=0))
                 return BestMove(move_name(known[0]))
-        if lines > 1 or len(moves) < len(legal):
-            best = self._ranked(now, moves, lines, clock, tell)
-        else:
-            best = self._best(now, clock, tell)
+        ranked = lines > 1 or len(moves) < len(legal)
+        best = self._ranked(now, moves, lines, clock, tell) if ranked else self._best(now, clock, tell)
         clock.settle()
         return BestMove(*map(move_name, best.line[:2]))
 
