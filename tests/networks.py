@@ -29,7 +29,7 @@ def encoding_of(planes: int, height: int, width: int, labels: int) -> Encoding:
     def unused(*_: object) -> Any:
         raise NotImplementedError
 
-    return Encoding(f"{planes}x{height}x{width}", planes, height, width, labels, words, unused, unused, unpack, unused)
+    return Encoding(f"{planes}x{height}x{width}", planes, height, width, labels, words, unused, unused, unpack)
 
 
 SQUARE = encoding_of(104, 9, 9, 27 * 81)._replace(parts=(62, 42))

@@ -97,7 +97,8 @@ class AlphaBetaPlayer(BasePlayer):
         self._search.clear()
 
     def clock_settings(self) -> ClockSettings:
-        return self.options.clock_settings(0 if self.options.level else _DEFAULT_NODES)._replace(draw_ply=LAST_PLY)
+        default = 0 if self.options.level else _DEFAULT_NODES
+        return super().clock_settings()._replace(draw_ply=LAST_PLY, default_nodes=default)
 
     # Thinking
 
