@@ -489,12 +489,6 @@ def test_a_flipped_bit_in_a_checkpoint_is_noticed(finished: Path, capsys: pytest
     assert error == f"train: {path} is damaged: something in it was changed after it was written\n"
 
 
-@pytest.mark.parametrize(("encoding", "planes"), [("dlshogi", 119), ("history", 123)])
-def test_dlshogis_planes_are_an_encoding_too(encoding: str, planes: int, folder: Path) -> None:
-    assert train.main(options(folder, "run", encoding=encoding, steps=2)) == 0
-    assert architecture_of(read_weights(folder / "run" / "net.npz")).planes == planes
-
-
 def test_resuming_takes_the_settings_along(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = f"--out={finished / 'run'}"
     assert train.main(options(finished, "run", steps=4)) == 1

@@ -20,8 +20,7 @@ from pydlshogi.games.dobutsu import solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition, write_sfen
 from pydlshogi.games.dobutsu.solution import Solution
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.tasks import load_network
-from pydlshogi.network.loading import encoding_of
+from pydlshogi.network.loading import load_backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.uct.batch import Evaluator
@@ -73,9 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run() -> None:
         evaluator: Evaluator = UniformEvaluator()
         if options.network:
-            game = game_named("dobutsu")
-            encoding_of(options.network, game.encodings)  # or what is wrong would be said of a copy
-            backend = load_network(game, options.network.read_bytes(), _AT_ONCE)
+            encodings = game_named("dobutsu").encodings
+            backend = load_backend("auto", options.network, encodings, threads=1, batch_size=_AT_ONCE)
             evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
         positions = critical_of(Solution(solution_file()), options.positions, options.seed)
         for playouts in options.playouts:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -21,9 +20,8 @@ from pydlshogi.support.files import cache_folder
 from pydlshogi.training.shogi.formats import load
 from pydlshogi.training.shogi.records import Positions
 from pydlshogi.training.shogi.validation import PHASES, validate
-from pydlshogi.training.validation import asking, sample
+from pydlshogi.training.validation import Report, asking, sample
 
-Report = dict[str, Any]
 FIGURES = {
     "top1": "the move played is its first choice (top-1)",
     "top5": "the move played is among its first five",
