@@ -23,6 +23,7 @@ from pydlshogi.games.catalogue import GAMES
 from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from utils.arena.games import Opening, kind_of
 from utils.arena.openings import check_room, read_openings
@@ -177,7 +178,8 @@ def _run(arguments: argparse.Namespace) -> None:
     held = "\n".join(f"{opening.start} {' '.join(opening.moves)}" for opening in openings)
     settings = replace(settings, openings_digest=hashlib.sha256(held.encode()).hexdigest()[:16])
     Random(settings.seed).shuffle(openings)
-    with closing(Store(arguments.out, arguments.records or arguments.out / "records", settings)) as store:
+    records = arguments.records or arguments.out / "records"
+    with reserved(arguments.out), closing(Store(arguments.out, records, settings)) as store:
         try:
             with pool_of(arguments.concurrency, arguments.cluster) as pool:
                 play(settings, openings, store, arguments.games, pool, sprt)

@@ -17,7 +17,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import floor, pow
@@ -199,16 +199,14 @@ def _run(arguments: argparse.Namespace) -> None:
         "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
         **asdict(spsa),
     }
-    with ExitStack() as stack:
-        stack.enter_context(reserved(arguments.out))
+    with reserved(arguments.out), pool_of(arguments.workers, arguments.cluster) as pool:
         settle(arguments.out / "tune.json", settings)
-        finished = stack.enter_context(closing(FinishedGames(arguments.out / "pairs.jsonl", ("step", "points"))))
-        pool = stack.enter_context(pool_of(arguments.workers, arguments.cluster))
-        try:
-            deadline = 2 * longest_game([arguments.limit] * 2, rules)
-            values = tune(spsa, openings, finished, pool, task, deadline)
-        except EngineError as error:
-            raise OneLineError(f"engine `{arguments.engine}` {error}") from error
+        with closing(FinishedGames(arguments.out / "pairs.jsonl", ("step", "points"))) as finished:
+            try:
+                deadline = 2 * longest_game([arguments.limit] * 2, rules)
+                values = tune(spsa, openings, finished, pool, task, deadline)
+            except EngineError as error:
+                raise OneLineError(f"engine `{arguments.engine}` {error}") from error
     print(report(spsa, values, arguments.engine))
 
 

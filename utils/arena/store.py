@@ -2,13 +2,12 @@
 
 import glob
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydlshogi.support.errors import OneLineError
-from pydlshogi.support.files import reserved, write_whole
+from pydlshogi.support.files import write_whole
 from pydlshogi.support.settings import settle
 from utils.arena.finished import FinishedGames
 from utils.arena.games import Opening, PlayedGame, kind_of
@@ -58,26 +57,24 @@ class Store:
     """match.json (settings), games.jsonl (one finished game a line), the records; beside them the engines' stderr."""
 
     def __init__(self, out: Path, records: Path, settings: Settings) -> None:
-        """Open a new or an interrupted match.
+        """Open a new or an interrupted match in `out`, which is reserved.
 
-        Raises SettingError or OneLineError if a folder holds another one, InUse, OSError.
+        Raises SettingError or OneLineError if a folder holds another one, OSError.
         """
         self.out, self.records = out, records
         self._kind = kind_of(settings.game)
-        self._held = ExitStack()
-        self._held.enter_context(reserved(out))
         about = out / "match.json"
         if not about.exists() and any(records.glob(f"{glob.escape(out.name)}-*{self._kind.suffix}")):
             raise OneLineError(f"{records} holds records of another match called {out.name}: choose another")
         settle(about, asdict(settings))
         records.mkdir(parents=True, exist_ok=True)
-        self._finished = self._held.enter_context(closing(FinishedGames(out / "games.jsonl", _KEPT)))
+        self._finished = FinishedGames(out / "games.jsonl", _KEPT)
         self.games = {game["game"]: game for game in self._finished.games}
         """By number, from 1."""
 
     def close(self) -> None:
-        """Let go of the folder."""
-        self._held.close()
+        """Let go of its file."""
+        self._finished.close()
 
     def add(self, number: int, black: Side, names: Mapping[Side, str], played: PlayedGame) -> None:
         """Keep a finished game: first its record, then the line that makes it count. Raises OSError."""
