@@ -226,22 +226,18 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
     return game
 
 
-def items(options: argparse.Namespace, done: Callable[[Item], bool]) -> Iterator[Item]:
-    """The sets that are wanted and not yet `done`: games and odd positions in turns."""
+def items(options: argparse.Namespace) -> Iterator[Item]:
+    """The sets that are wanted: games and odd positions in turns."""
     openings = read_openings(options.openings) if options.openings else [STANDARD]
     positions = load(options.records, "train", options.cache or cache_folder()) if options.odd else None
     for number in range(max(options.games, options.odd)):
         if number < options.games:
             seed = f"{options.seed} games {number}"
             random = Random(f"{seed} openings")
-            item = Item(number, seed, None, [random.choice(openings) for _ in range(GAMES)])
-            if not done(item):
-                yield item
+            yield Item(number, seed, None, [random.choice(openings) for _ in range(GAMES)])
         if number < options.odd and positions is not None:
             rows = np.random.default_rng((options.seed, number)).integers(0, len(positions), ODD_POSITIONS)
-            item = Item(number, f"{options.seed} odd {number}", np.array(positions[rows]))
-            if not done(item):
-                yield item
+            yield Item(number, f"{options.seed} odd {number}", np.array(positions[rows]))
 
 
 def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
@@ -262,7 +258,8 @@ def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
     there = len(list(options.out.glob(f"*{OWN}")))
     began, count = monotonic(), 0
     with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
-        for item, positions in pool.map(task, items(options, lambda item: (options.out / item.name).exists()), longest):
+        missing = (item for item in items(options) if not (options.out / item.name).exists())
+        for item, positions in pool.map(task, missing, longest):
             write_whole(options.out / item.name, positions.tobytes())
             count += len(positions)
             bar.update()
