@@ -246,6 +246,8 @@ def test_two_engines_are_watched(person: Person) -> None:
     assert [person.page.text_content(f"#{field}Label") for field in ("opponent", "other")] == ["Black", "White"]
     page = person.page
     page.wait_for_function("() => document.body.dataset.at >= 1")
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.locator("#pace").bounding_box()["y"] + 34 <= page.locator("nav").bounding_box()["y"]
     person.button("Pause").click()
     person.button("One move").wait_for()
     at = person.board.state()["at"]
@@ -473,7 +475,6 @@ def test_the_keyboard_suffices(person: Person) -> None:
     assert person.moves(1) == ["9g9f"]
     person.press("u")
     person.moves(0)
-    person.press(*["Tab"] * 30)  # wherever that leads, the page stays usable
     person.press("f")
     assert person.at("1i").bounding_box()["y"] < person.at("1a").bounding_box()["y"]
     sent: list[str] = []
