@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from pydlshogi.csa import __main__ as csa
-from pydlshogi.csa.client import Client, ClientError, Login, Patience
+from pydlshogi.csa.client import Client, Login, Patience
 from pydlshogi.csa.terms import TermsError, parse_terms
 from pydlshogi.csa.thinker import Thinker
 from pydlshogi.game import PlayedPosition
@@ -25,6 +25,7 @@ from pydlshogi.kifu.game import Game
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.read_kifu import read
+from pydlshogi.support.errors import OneLineError
 from tests.scripted_player import ScriptedPlayer, names
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -156,7 +157,7 @@ class Table:
     def _play(self) -> None:
         try:
             self.client.play(self.games)
-        except ClientError as error:
+        except OneLineError as error:
             self.failure = error
 
     def start(self, games: int = 1) -> "Table":
@@ -343,7 +344,7 @@ def test_a_broken_connection_is_made_anew(table: Table, resumed: bool) -> None:
 def test_a_game_that_is_stopped_has_a_record(table: Table) -> None:
     def stop(text: str) -> None:
         if "not the turn" in text:
-            raise ClientError  # Ctrl-C may come at any moment
+            raise OneLineError  # Ctrl-C may come at any moment
 
     table.client._say = stop
     peer = table.start().connected().begin()

@@ -16,9 +16,10 @@ from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
 from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import solved
-from pydlshogi.games.dobutsu.solution import Solution, SolutionError, write_solution
+from pydlshogi.games.dobutsu.solution import Solution, write_solution
 from pydlshogi.games.dobutsu.solve import main
 from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.web.table import setup
 
 CHICK = "2k/3/1P1/1K1 b - 1"
@@ -131,7 +132,7 @@ def test_what_is_no_solution_is_refused(tmp_path: Path, small: Path) -> None:
     path = tmp_path / "solution"
     for content, reason in ((b"", "no solution"), (whole[:-1], "cut short"), (whole[:30], "cut short")):
         path.write_bytes(content)
-        with pytest.raises(SolutionError, match=reason):
+        with pytest.raises(OneLineError, match=reason):
             Solution(path)
     assert Solution(small / "pydlshogi" / "dobutsu.solution").outcome(pieces_of(START_SFEN)) is None
 

@@ -15,11 +15,12 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.csa.client import Client, ClientError, Login
+from pydlshogi.csa.client import Client, Login
 from pydlshogi.csa.thinker import Thinker
 from pydlshogi.engines.shogi import mcts
 from pydlshogi.player.option_settings import add_option_setting, set_given
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import read_plain, reserved
 
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
@@ -42,18 +43,18 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _password(file: Path | None) -> str:
-    """Raises ClientError, OSError."""
+    """Raises OneLineError, OSError."""
     told = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
     password = told.strip()
     if not password or len(password.split()) > 1:
         where = file or "CSA_PASSWORD"
-        raise ClientError(f"{where}: {'a password has no blanks' if password else 'there is no password'}")
+        raise OneLineError(f"{where}: {'a password has no blanks' if password else 'there is no password'}")
     return password
 
 
 def _run(options: argparse.Namespace) -> None:
     if not _USER.fullmatch(options.user):
-        raise ClientError("--user is 1 to 32 letters, digits, and _ @ - .")
+        raise OneLineError("--user is 1 to 32 letters, digits, and _ @ - .")
     login = Login(options.host, options.port, options.user, _password(options.password_file))
     options.records.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(

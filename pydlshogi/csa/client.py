@@ -31,10 +31,6 @@ _BROKEN_OFF: Final = "broken off"
 """The result of a game whose end is not known."""
 
 
-class ClientError(OneLineError):
-    """There is no way to play; the message is one line."""
-
-
 class Patience(NamedTuple):
     """Seconds."""
 
@@ -87,7 +83,7 @@ class Client:
         """Of the games, by their records. One that went on after a break is one."""
 
     def play(self, games: int | None = None) -> None:
-        """Play so many games to their end, None: for ever. Raises ClientError where the first login fails."""
+        """Play so many games to their end, None: for ever. Raises OneLineError where the first login fails."""
         login = self._login
         while games is None or sum(result != _BROKEN_OFF for result in self.results.values()) < games:
             try:
@@ -98,7 +94,7 @@ class Client:
                         connection.send("LOGOUT")
             except Disconnected as error:
                 if not self._logged_in:
-                    raise ClientError(str(error)) from None
+                    raise OneLineError(str(error)) from None
                 self._say(f"{error}; the next try in {self._pause:.0f} s")
                 time.sleep(self._pause)
                 self._pause = min(2 * self._pause, self._patience.longest_pause)

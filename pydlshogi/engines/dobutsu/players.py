@@ -10,10 +10,11 @@ from pydlshogi.engines.shared_search import SharedSearchPlayer
 from pydlshogi.game import Outcome, PlayedPosition
 from pydlshogi.games.dobutsu import is_solved, solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.dobutsu.solution import Solution, SolutionError
+from pydlshogi.games.dobutsu.solution import Solution
 from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import EngineOptions
+from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import stamp_of
 
 HOW_TO_SOLVE: Final = "python -m pydlshogi.games.dobutsu.solve"
@@ -75,7 +76,7 @@ def _solution() -> Solution:
 def _opened(path: Path, _: tuple[int, ...]) -> Solution:
     try:
         return Solution(path)
-    except (SolutionError, OSError) as error:
+    except (OneLineError, OSError) as error:
         raise PlayerError(f"Perfect_Play: {error}") from error
 
 

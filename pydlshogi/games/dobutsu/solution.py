@@ -28,10 +28,6 @@ _KEPT: Final = 1024
 """Blocks that a reader keeps."""
 
 
-class SolutionError(OneLineError, ValueError):
-    """A file that holds something else; the message is one line."""
-
-
 def write_solution(table: Uint8Array, numbers: Numbering, path: Path, threads: int) -> None:
     """Write the table of all positions with these numbers. Raises OSError."""
     parts = (table[first : first + _BLOCK].tobytes() for first in range(0, len(table), _BLOCK))
@@ -46,17 +42,17 @@ class Solution:
     """A solution in a file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises SolutionError, OSError."""
+        """Raises OneLineError where the file holds something else, OSError."""
         with open_plain(path) as file:
             magic, pieces = file.read(len(_MAGIC)), file.read(3)
             if magic != _MAGIC or len(pieces) < 3 or max(pieces) > 2:
-                raise SolutionError(f"{path} is no solution of Dobutsu shogi")
+                raise OneLineError(f"{path} is no solution of Dobutsu shogi")
             self._numbers = numbering(*pieces)
             blocks = -(-self._numbers.size // _BLOCK)
             ends = file.read(8 * blocks)
             first, size = file.tell(), file.seek(0, 2)
             if len(ends) < 8 * blocks or first + int.from_bytes(ends[-8:], "little") != size:
-                raise SolutionError(f"{path} is cut short")
+                raise OneLineError(f"{path} is cut short")
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._ends = [first, *(first + np.frombuffer(ends, "<u8")).tolist()]
         self._block = lru_cache(_KEPT)(self._read_block)
