@@ -43,9 +43,6 @@ class BothBoards:
         self._proven = proven
         self._root: Position | None = None
 
-    def set_rules(self, settings: Records) -> None:
-        raise NotImplementedError
-
     def set_root(self, tree: int, node: int, position: Position) -> None:
         self._stored.set_root(tree, node, position)
         self._root = self._twin(position)

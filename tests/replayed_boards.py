@@ -39,9 +39,6 @@ class ReplayedBoards:
         self.repeats = repeats
         self._roots: dict[int, Position] = {}
 
-    def set_rules(self, settings: Records) -> None:
-        """The positions know their rules."""
-
     def set_root(self, tree: int, node: int, position: Position) -> None:
         self._roots[tree] = position.copy()
 

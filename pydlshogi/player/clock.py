@@ -122,7 +122,7 @@ class Clock:
         self._thought_until: float | None = None
         self.skipped = False
         """Whether nothing was thought."""
-        self._pondering = self.limits.ponder
+        self.pondering = self.limits.ponder
         self._extended = False
         self._lock = threading.Lock()
         """Held where limits, budget and times have to be those before `hit`, or those after it."""
@@ -148,7 +148,7 @@ class Clock:
         `times`: what `ponderhit` said. Its clocks, where it gives any, take the place of those of `go`.
         """
         with self._lock:
-            if not self._pondering:
+            if not self.pondering:
                 return
             limits = replace(self.limits, ponder=False)
             if times and times.timed:
@@ -158,7 +158,7 @@ class Clock:
             self.limits = limits
             self._running_since = self._thinking_since = self._now()
             self._budget = self._budget_for(self.limits)
-            self._pondering = False
+            self.pondering = False
         self._hit.set()
         if not self.limits.infinite:
             self._released.set()
@@ -204,13 +204,9 @@ class Clock:
         return self._stopped.is_set()
 
     @property
-    def pondering(self) -> bool:
-        return self._pondering
-
-    @property
     def analysing(self) -> bool:
         """Somebody wants to know the best move rather than play a game: no early stop, sampled move or resignation."""
-        return self.limits.infinite or self._pondering or bool(self.limits.searchmoves)
+        return self.limits.infinite or self.pondering or bool(self.limits.searchmoves)
 
     @property
     def hit_late(self) -> bool:
@@ -221,7 +217,7 @@ class Clock:
     def budget(self) -> Budget:
         """What the move may cost; nothing but playouts limits it while pondering."""
         with self._lock:
-            return UNLIMITED._replace(nodes=self._budget.nodes) if self._pondering else self._budget
+            return UNLIMITED._replace(nodes=self._budget.nodes) if self.pondering else self._budget
 
     def elapsed(self) -> float:
         """Milliseconds in which the playouts were made, for nps and `info time`: since `go`, or since `count_anew`."""
@@ -230,7 +226,7 @@ class Clock:
     def spent(self) -> float:
         """Milliseconds of this move's own time: since `go`, or since `ponderhit`."""
         with self._lock:
-            return 0.0 if self._pondering else self._now() - self._running_since
+            return 0.0 if self.pondering else self._now() - self._running_since
 
     def thought(self) -> float:
         """Milliseconds of this move's own time that were spent on thinking."""

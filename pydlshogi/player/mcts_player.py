@@ -176,7 +176,7 @@ class MCTSPlayer(NetworkPlayer):
             self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
-        search.boards.set_rules(rules)
+        search.boards.settings = rules
         self.evaluator_at(temperature / 100)
 
     def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
@@ -307,7 +307,7 @@ class MCTSPlayer(NetworkPlayer):
             yield "no legal move"
             return
         pipeline = self._new_pipeline()
-        pipeline.search.boards.set_rules(self.rule_settings(position))
+        pipeline.search.boards.settings = self.rule_settings(position)
         pipeline.search.set_root(position)
         yield self.description
         yield playouts_a_second(pipeline, longest, lambda: clock.stopped)

@@ -51,13 +51,13 @@ class StoredBoards:
     """The compiled rules of one game, for the positions of one search, with the state of each node beside it."""
 
     def __init__(self, rules: Rules, settings: Records, most_nodes: int, encoding: Encoding | None = None) -> None:
-        """`settings`: one record of `rules.settings`. `encoding`: of the batches to be filled."""
+        """`settings`: one record of `rules.settings`; others may take its place. `encoding`: of the batches filled."""
         self.most_moves = rules.most_moves
         """Most legal moves of any position."""
         self.repeats = rules.repeats
         """Whether a position can occur twice in a game."""
         self.state = rules.state
-        self._settings = settings
+        self.settings = settings
         self._rules = rules
         self._states = np.zeros(most_nodes, rules.state)
         self._past = np.zeros((1, 0), rules.state)
@@ -79,10 +79,6 @@ class StoredBoards:
         name = f"{rules.name}_{encoding.name}" if encoding else rules.name
         self._open = compiled_for(name, _open, label_moves=labels, pack=packs)
 
-    def set_rules(self, settings: Records) -> None:
-        """Let the rules be those of `settings`, one record of the game's, from now on."""
-        self._settings = settings
-
     def set_root(self, tree: int, node: int, position: Position) -> None:
         """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
         states = position.states
@@ -103,7 +99,7 @@ class StoredBoards:
             scratch, trail = np.empty(1, self._rules.scratch), np.empty(longest, self._rules.state)
         if len(trail) < longest:
             trail = np.empty(longest, self._rules.state)
-        rows, playouts, requests = self._walk(walk, paths, self._past, self._states, self._settings, scratch, trail)
+        rows, playouts, requests = self._walk(walk, paths, self._past, self._states, self.settings, scratch, trail)
         self._spare.append((scratch, trail))
         return rows, playouts, requests
 

@@ -47,20 +47,20 @@ class UctNodeTable:
         """What a node takes without its edges: its record, its state, its slots and its place in `Tree.to_free`."""
         size = self._node_bytes + edges_per_node * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
         # So few that 32 bits name each of their edges and slots.
-        most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
+        self.most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
         self.lock: Final = Mutex()
         """Of the tree. Who holds it is told in `pydlshogi.uct`; nothing in this file takes it."""
-        self._most_edges = most_nodes * edges_per_node
+        self._most_edges = self.most_nodes * edges_per_node
         edges = self._most_edges + most_moves + EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % EDGES_PER_BLOCK, np.uint16)
         self.tree = Tree(
-            nodes=np.zeros(most_nodes, NODE),
+            nodes=np.zeros(self.most_nodes, NODE),
             moves=moves,
             words=moves.view(np.int32),
             priors=np.zeros(len(moves), np.float32),
-            stats=np.zeros(most_nodes * _STATS_PER_NODE, STAT),
-            slots=np.full(int(most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
-            to_free=np.zeros(most_nodes, np.int32),
+            stats=np.zeros(self.most_nodes * _STATS_PER_NODE, STAT),
+            slots=np.full(int(self.most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
+            to_free=np.zeros(self.most_nodes, np.int32),
             heap=np.zeros(GAPS + most_moves // EDGES_PER_BLOCK + 2, np.int64),
             lock=self.lock.addresses,
         )
@@ -69,10 +69,6 @@ class UctNodeTable:
     def __len__(self) -> int:
         """Nodes in use."""
         return int(self.tree.heap[USED_NODES])
-
-    @property
-    def most_nodes(self) -> int:
-        return len(self.tree.nodes)
 
     @property
     def full(self) -> bool:
