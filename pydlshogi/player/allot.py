@@ -113,13 +113,13 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, co
         maximum = max(0.0, spendable - delay - margin)
     else:
         margin = min(settings.time_margin, spendable / 2)
-        later = _later_moves(ply, last_ply, spendable, increment, costs)
-        remaining = max(0.0, clock - max(margin, later.needed))
+        needed, answers, too_many = _later_moves(ply, last_ply, spendable, increment, costs)
+        remaining = max(0.0, clock - max(margin, needed))
         free = max(0.0, increment - costs.overhead)
         least = 0
         # No less than 1: 0 would mean that nothing can be lost any more.
-        maximum = min(spendable - delay - margin, max(1.0, spendable - later.answers))
-        if later.too_many:
+        maximum = min(spendable - delay - margin, max(1.0, spendable - answers))
+        if too_many:
             remaining = maximum = min(maximum, max(0, clock) / 8)
     optimum = min(maximum, max(remaining / divisor + free, least))
     if settings.whole_seconds:
@@ -134,28 +134,23 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, co
     )
 
 
-class _LaterMoves(NamedTuple):
-    """What the moves to come take of a clock without byoyomi, beside the thinking."""
+def _later_moves(
+    ply: int, last_ply: int, spendable: float, increment: float, costs: Costs
+) -> tuple[float, float, bool]:
+    """What the moves to come take of a clock without byoyomi, beside the thinking: their overheads and the looks of an
+    ordinary game; what must be left to answer all of them at once; and whether not even that is left.
 
-    needed: float
-    """Their overheads, and the looks of an ordinary game."""
-    answers: float
-    """What must be left to answer all of them at once."""
-    too_many: bool
-    """Not even that is left."""
-
-
-def _later_moves(ply: int, last_ply: int, spendable: float, increment: float, costs: Costs) -> _LaterMoves:
-    """Each move brings its increment, which pays for its overhead first, and then for a look."""
+    Each move brings its increment, which pays for its overhead first, and then for a look.
+    """
     moves_left = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
     looks_left = max(0, min(last_ply, ORDINARY_GAME) - ply) // 2
     overheads = moves_left * max(0.0, _CAUTION * costs.overhead - increment)
     if looks_left == 0:
-        return _LaterMoves(needed=overheads, answers=overheads, too_many=False)
+        return overheads, overheads, False
     looks = looks_left * max(0.0, costs.look - max(0.0, increment - costs.overhead))
     known = costs.at_once < math.inf
     least_answer = costs.at_once / _DOUBTFUL if known else costs.overhead
     too_many = moves_left * (least_answer - increment) > spendable
     answer = costs.at_once if known and not too_many else min(costs.overhead, _AT_ONCE)
     answers = moves_left * max(0.0, answer - increment)
-    return _LaterMoves(overheads + looks, answers, too_many)
+    return overheads + looks, answers, too_many
