@@ -189,11 +189,11 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--level", "2"]
-    asked = "name\n2 genmove b\nquit\n"
+    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--option", "Level=2"]
+    asked = "name\n2 genmove b\nhint 2\nquit\n"
     done = subprocess.run(command, input=asked, cwd=ROOT, capture_output=True, text=True, check=True)
-    name, move, end, rest = done.stdout.split("\n\n")
-    assert name == "= pydlshogi alpha-beta"
+    name, move, hint, end, rest = done.stdout.split("\n\n")
+    assert (name, hint.count("depth 2")) == ("= pydlshogi alpha-beta", 2)
     assert move in ("=2 D3", "=2 C4", "=2 F5", "=2 E6")
     assert (end, rest, done.stderr) == ("=", "", "")
 

@@ -124,8 +124,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         type=bounded(1, HIGHEST_LEVEL),
-        default=DEFAULT_LEVEL,
-        help="plies to search, or 32 playouts doubled so many times (default %(default)s)",
+        help=f"plies to search, or 32 playouts doubled so many times (default {DEFAULT_LEVEL})",
     )
     parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
     add_option_setting(parser)
@@ -142,5 +141,5 @@ def engine_of(options: argparse.Namespace) -> LoadedEngine:
     """The engine that the options ask for. Raises OptionError, PlayerError."""
     engine = engine_with(options.engine, options.option)
     if options.seconds is None:
-        return LoadedEngine(engine, options.level)
+        return LoadedEngine(engine, options.level or int(engine.options.get("Level")) or DEFAULT_LEVEL)
     return LoadedEngine(engine, 0, Limits(movetime=max(1, round(1000 * options.seconds))))
