@@ -47,6 +47,7 @@ def test_declarations_come_in_order_and_in_the_form_guis_parse() -> None:
         ("debug", "true", "debug_message", True),
         ("modelfile", r"C:\My Models\net value 1.onnx", "model", r"C:\My Models\net value 1.onnx"),
         ("Greeting", "<empty>", "greeting", ""),
+        ("modelfile", '"C:\\my nets\\a.npz"', "model", "C:\\my nets\\a.npz"),
         ("Greeting", "", "greeting", ""),
         ("device", "CUDA", "device", "cuda"),
     ],

@@ -143,12 +143,13 @@ class Spin(Option[int]):
 
 
 class Filename(Option[str]):
-    """A path, any text to the end of the line; GUIs show a file picker."""
+    """A path, any text to the end of the line, also in quotes, as Windows copies it; GUIs show a file picker."""
 
     usi_type = "filename"
 
     def parse(self, text: str) -> tuple[str, str]:
-        return ("" if text == EMPTY else text), ""
+        quoted = len(text) > 1 and text[0] == text[-1] == '"'
+        return ("" if text == EMPTY else text[1:-1] if quoted else text), ""
 
     def show(self, value: str) -> str:
         return value or EMPTY
