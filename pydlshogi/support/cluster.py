@@ -106,15 +106,18 @@ def _knock(address: str) -> None:
 
 @contextmanager
 def _ctrl_c_kept() -> Iterator[None]:
-    """Ctrl-C takes effect at the end: a Ray that is half started passes it over, or crashes when the program ends."""
+    """Ctrl-C and SIGTERM take effect at the end: a Ray that is half started passes them over, or crashes when the
+    program ends. What is done then is what was to be done before: Ray sees to SIGTERM in its own way."""
     kept: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: kept.append(number))
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda number, frame: kept.append(number)) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if kept:
-        signal.raise_signal(signal.SIGINT)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for struck in kept[:1]:
+        signal.raise_signal(struck)
 
 
 def _one_line(error: BaseException) -> str:
