@@ -164,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
     allowance = parser.add_mutually_exclusive_group()
-    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default 1000)")
+    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default: 1000)")
     allowance.add_argument("--nodes", type=positive, metavar="N", help="playouts per position, instead of --time")
     parser.add_argument("--game", type=positive, default=1, metavar="N", help="which, of a file with several")
     add_option_setting(parser)

@@ -26,11 +26,11 @@ def engine_named(game: str, name: str = "") -> Engine:
     if place is None:
         options = MCTSOptions()
         shared = "pydlshogi.engines.shared_search:SharedSearchPlayer"
-        return engine_of(entry, options, lambda: resolve_name(shared)(entry, options))
+        return new_engine(entry, options, lambda: resolve_name(shared)(entry, options))
     engine: Engine = resolve_name(place)()
     return engine
 
 
-def engine_of(game: GameEntry, options: EngineOptions, load: Callable[[], BasePlayer], name: str = "") -> Engine:
+def new_engine(game: GameEntry, options: EngineOptions, load: Callable[[], BasePlayer], name: str = "") -> Engine:
     """An engine of a game, under the rules that its options choose."""
     return Engine(name or f"pydlshogi {game.name}", options, lambda sfen: game.position(sfen, **options.rules()), load)

@@ -120,11 +120,11 @@ def discs_of(info: Info) -> float | None:
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     """Options for `engine_of`."""
-    parser.add_argument("engine", nargs="?", choices=ENGINES, default="alphabeta", help="(default %(default)s)")
+    parser.add_argument("engine", nargs="?", choices=ENGINES, default="alphabeta", help="(default: %(default)s)")
     parser.add_argument(
         "--level",
         type=bounded(1, HIGHEST_LEVEL),
-        help=f"plies to search, or 32 playouts doubled so many times (default {DEFAULT_LEVEL})",
+        help=f"plies to search, or 32 playouts doubled so many times (default: {DEFAULT_LEVEL})",
     )
     parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
     add_option_setting(parser)

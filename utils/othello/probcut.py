@@ -199,11 +199,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measuring.add_argument(
         "--out", type=Path, help="file to write, .toml (default: the file of games with this ending)"
     )
-    measuring.add_argument("--form", choices=FORMS, default="stages", help="(default %(default)s)")
+    measuring.add_argument("--form", choices=FORMS, default="stages", help="(default: %(default)s)")
     measuring.add_argument("--depth", type=bounded(1, 30), default=14, help="of the deepest search")
     measuring.add_argument("--plot", type=Path, help="draw all values and lines into this picture, .png")
     playing = parser.add_argument_group("the table")
-    playing.add_argument("--cuts", type=Path, default=shipped_model() / TUTORIAL_CUTS, help="(default %(default)s)")
+    playing.add_argument("--cuts", type=Path, default=shipped_model() / TUTORIAL_CUTS, help="(default: %(default)s)")
     playing.add_argument("--each", type=positive, default=100, help="games in each cell")
     playing.add_argument("--openings", type=Path, help="file of transcripts (default: random ones)")
     options = parser.parse_args(arguments)

@@ -2,7 +2,7 @@
 
 from pkgutil import resolve_name
 
-from pydlshogi.engines.named import engine_of
+from pydlshogi.engines.named import new_engine
 from pydlshogi.games.dobutsu.game import GAME
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.mcts_options import MCTSOptions
@@ -18,4 +18,4 @@ class DobutsuOptions(MCTSOptions):
 def mcts() -> Engine:
     """The engine that searches."""
     options = DobutsuOptions()
-    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.players:DobutsuPlayer")(GAME, options))
+    return new_engine(GAME, options, lambda: resolve_name(f"{__name__}.players:DobutsuPlayer")(GAME, options))

@@ -2,7 +2,7 @@
 
 from pkgutil import resolve_name
 
-from pydlshogi.engines.named import engine_of
+from pydlshogi.engines.named import new_engine
 from pydlshogi.engines.othello.options import AlphaBetaOptions, OthelloMCTSOptions
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.player.base_player import Engine
@@ -27,4 +27,4 @@ def iago() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.{player}")(options), name)
+    return new_engine(GAME, options, lambda: resolve_name(f"{__name__}.{player}")(options), name)

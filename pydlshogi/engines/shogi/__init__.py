@@ -2,7 +2,7 @@
 
 from pkgutil import resolve_name
 
-from pydlshogi.engines.named import engine_of
+from pydlshogi.engines.named import new_engine
 from pydlshogi.engines.shogi.book import ShownBook
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME
@@ -28,4 +28,4 @@ def search1() -> Engine:
 
 
 def _engine(name: str, options: EngineOptions, player: str) -> Engine:
-    return engine_of(GAME, options, lambda: resolve_name(f"{__name__}.players:{player}")(options), name)
+    return new_engine(GAME, options, lambda: resolve_name(f"{__name__}.players:{player}")(options), name)
