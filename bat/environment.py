@@ -20,8 +20,8 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -40,9 +40,7 @@ SETTINGS["PYTHONPATH"] = str(ROOT)
 SETTINGS["PIP_USER"] = "0"  # whoever has that in a file gets no environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
-LOADS = "import cshogi, numba, numpy, onnx, onnxruntime"
-COMPILED_WITH = ("cshogi", "numba", "numpy")
-"""Packages that the kernels need: they come first, so that the other core compiles while the rest is installed."""
+LOADS = "import cshogi, numba, numpy"
 COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
 PAUSE = 4.0
 """Seconds between lines that say which step is under way."""
@@ -78,7 +76,7 @@ def main(arguments: list[str]) -> None:
         with LOCK.open("ab") as lock:
             wait_for(lock, tell)
             if not is_complete(extras):
-                tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes a minute or two.")
+                tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes about half a minute.")
                 install(extras, Commands(lock, tell))
                 tell("Installed. A GUI that has given up waiting can start the engine again.")
     except InstallError as error:
@@ -213,14 +211,11 @@ def install_packages(wanted: list[str], commands: "Commands") -> None:
     complaint = "pip cannot install the packages"
     if sys.version_info >= (3, 15):
         complaint += f" for Python {sys.version_info.major}.{sys.version_info.minor}; 3.11 to 3.14 are tried"
-    first = [requirement for requirement in wanted if requirement.startswith(COMPILED_WITH)]
-    commands.run(2, [*pip(), *pip_commands(first)[-1]], complaint)
-    with commands.beside([*COMPILE, "--search"]):
-        if not WINDOWS:
-            os.nice(5)  # to compile takes longer
-        for command in pip_commands(wanted):
-            commands.run(3, [*pip(), *command], complaint)
-        commands.run(3, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")
+    for command in pip_commands(wanted):
+        commands.run(2, [*pip(), *command], complaint)
+    commands.run(2, [PYTHON, "-I", "-c", LOADS], "The installed packages do not load")
+    with suppress(InstallError):  # the engine's own start says what is wrong, and its options may mend it
+        commands.run(3, [*COMPILE, "--search"], "The search does not compile")
 
 
 def compile_by_the_side() -> None:
@@ -283,7 +278,7 @@ def chosen_for(cuda: Cuda | None) -> str:
 class Commands:
     """Runs what installs, with its output in the log, and tells what is under way."""
 
-    NAMES = ("making .venv", "installing what compiles the engine", "installing and compiling")
+    NAMES = ("making .venv", "installing packages", "compiling the search")
 
     def __init__(self, lock: IO[bytes], tell: Callable[[str], None]) -> None:
         """`lock` is shared by all that runs: if this script is killed, it still counts."""
@@ -307,18 +302,6 @@ class Commands:
             raise InstallError(f"{complaint}: {how}")
         if process.returncode != 0:
             raise InstallError(f"{complaint}: {reason(LOG.read_bytes()[begin:])} (all of it: {LOG})")
-
-    @contextmanager
-    def beside(self, command: Sequence[str | Path]) -> Iterator[None]:
-        """Inside, `command` runs meanwhile; at the end it is waited for. If it fails, the next step does its work."""
-        with LOG.with_suffix(".compile.log").open("wb") as log:
-            process = self._start(command, log)
-            try:
-                yield
-                self._wait(3, process)
-            finally:
-                process.terminate()
-                process.wait()
 
     def _start(self, command: Sequence[str | Path], log: IO[bytes]) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(

@@ -12,8 +12,10 @@ What is printed, part by part:
                playouts each, and in one large tree
     othello    playouts a second of one core in Othello by tables, with IaGo's constants, with and without rollouts, and
                with AlphaZero's; and whole games rolled out from the start
-    signature  a hash of the root visits under evaluations that are the same on every machine: a change that should not
-               alter the search must not alter it
+    signature  a hash of the root visits, with hashes for evaluations and with the network that comes along, whose
+               integers are the same on every machine: a change that should alter neither must not alter it
+    backends   microseconds a position, and the error, of every backend that can run the network here; only where asked
+               for
 
 The machine may be shared: compare what is printed in one run, or two checkouts in turns by `--compare OTHER_CHECKOUT`.
 """
@@ -34,6 +36,7 @@ from typing import Final
 
 import numpy as np
 
+from pydlshogi.bench_backends import backends
 from pydlshogi.encoding import Encoding
 from pydlshogi.engines.othello import mcts
 from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
@@ -46,13 +49,14 @@ from pydlshogi.games.othello import rules as othello
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.transcript import parse_transcript
-from pydlshogi.games.shogi.encodings import BOOK, MOVES
+from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.network.backend import Resources
 from pydlshogi.network.host import softmax_over_legal_moves
+from pydlshogi.network.loading import load_backend
 from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
@@ -284,14 +288,20 @@ def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float
     return counts[0] / spent[0], counts[1] / spent[1]
 
 
-def signature(playouts: int = 5000) -> str:
-    """Eight hexadecimal digits that change whenever the search does."""
+def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
+    """Eight hexadecimal digits that change whenever the search does, or what the network says."""
     digest = hashlib.sha256()
+    network = load_backend("winograd", shipped_model() / ShogiMCTSPlayer.shipped, ENCODINGS, threads=1)
+    searches: Sequence[tuple[Evaluator, int, int]] = (
+        (HashEvaluator(MOVES), playouts, 1),
+        (HashEvaluator(MOVES), playouts, 16),
+        (NetworkEvaluator(network), network_playouts, 4),
+    )
     for sfen in POSITIONS.values():
-        for batch_size in (1, 16):
-            search, evaluator = new_search(sfen, MOVES, 64, mate_plies=1), HashEvaluator(MOVES)
-            batch = Batch(batch_size, RULES.most_moves, MOVES)
-            while search.playouts < playouts:
+        for evaluator, most, batch_size in searches:
+            search = new_search(sfen, evaluator.encoding, 64, mate_plies=1)
+            batch = Batch(batch_size, RULES.most_moves, evaluator.encoding)
+            while search.playouts < most:
                 batch.clear()
                 search.backup(search.gather(batch, batch_size), evaluator.evaluate(batch))
             legal = {move & 0xFFFF: move for move in ShogiPosition(sfen).legal_moves().tolist()}
@@ -301,9 +311,13 @@ def signature(playouts: int = 5000) -> str:
 
 
 PARTS: Final = ("core", "growth", "network", "sparse", "dobutsu", "othello", "signature")
+ASKED_PARTS: Final = ("backends",)
+"""Run only where they are asked for."""
 
 
-def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions) -> Iterator[str]:
+def report(
+    parts: Sequence[str], playouts: int, seconds: float, options: MCTSPlayerOptions, also: Sequence[Path] = ()
+) -> Iterator[str]:
     """The lines of these parts of the bench, rates as _RATE reads them. Raises PlayerError."""
     cores = available_cores()
     if "core" in parts:
@@ -319,7 +333,6 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
     if "network" in parts:
         player = ShogiMCTSPlayer(options)
         yield from player.prepare()
-        yield player.description
         searched, bare = network_speed(player, seconds)
         plural = "" if player.threads == 1 else "s"
         yield (
@@ -337,6 +350,9 @@ def report(parts: Sequence[str], playouts: int, seconds: float, options: MCTSPla
         yield from othello_speeds()
     if "signature" in parts:
         yield f"signature {signature()}"
+    if "backends" in parts:
+        files = [Path(options.modelfile) if options.modelfile else shipped_model() / ShogiMCTSPlayer.shipped, *also]
+        yield from backends(files, ENCODINGS, options.threads or 1, seconds / 5)
 
 
 _PLAYOUTS: Final = 60_000
@@ -389,7 +405,9 @@ def _rates_in(checkout: Path, arguments: Sequence[str]) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = parser_for("pydlshogi.bench", "Measure the search and print its signature.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; none: all; {', '.join(ASKED_PARTS)}"
+    )
     parser.add_argument(
         "--playouts",
         type=natural,
@@ -399,16 +417,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--modelfile", default="", help="the network, .npz or .onnx (default: the one that comes along)"
     )
+    parser.add_argument(
+        "--also", type=Path, action="append", default=[], metavar="FILE", help="another file that `backends` runs"
+    )
     parser.add_argument("--backend", default="auto", help="what runs it")
-    parser.add_argument("--batch", type=natural, default=0, help="its batch size (default: measured)")
+    parser.add_argument("--batch", type=natural, default=0, help="its batch size (default: the engine's)")
     parser.add_argument("--threads", type=natural, default=0, help="threads with the network (default: all cores)")
     parser.add_argument("--seconds", type=bounded(0.001, kind=float), default=5.0, help="how long to measure it")
     parser.add_argument(
         "--compare", type=Path, metavar="CHECKOUT", help=f"run that one too, in {TURNS} turns, and print ratios"
     )
     given = parser.parse_args(arguments)
-    if unknown := [part for part in given.parts if part not in PARTS]:
-        parser.error(f"{unknown[0]} is no part: {', '.join(PARTS)}")
+    if unknown := [part for part in given.parts if part not in PARTS + ASKED_PARTS]:
+        parser.error(f"{unknown[0]} is no part: {', '.join(PARTS + ASKED_PARTS)}")
     if given.compare and not (given.compare / "pydlshogi" / "bench.py").is_file():
         parser.error(f"{given.compare} is no checkout")
     playouts = given.playouts or (_COMPARED_PLAYOUTS if given.compare else _PLAYOUTS)
@@ -421,7 +442,7 @@ def main(arguments: list[str] | None = None) -> int:
         again += [f"--modelfile={given.modelfile}", f"--threads={given.threads}", f"--seconds={given.seconds}"]
         lines = compare(again, Path(__file__).resolve().parents[1], given.compare.resolve())
     else:
-        lines = report(given.parts or PARTS, playouts, given.seconds, options)
+        lines = report(given.parts or PARTS, playouts, given.seconds, options, given.also)
 
     def show() -> None:
         for line in lines:

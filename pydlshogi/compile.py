@@ -13,16 +13,15 @@ from multiprocessing import Process
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from pydlshogi.engines.named import engine_named
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.catalogue import GAMES
-from pydlshogi.network.backend import UNMEASURED_BATCH
+from pydlshogi.network.backend import CPU_BATCH
 from pydlshogi.player.mcts_options import NetworkOptions
-from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.compiled import kernels_folder
+from pydlshogi.support.files import shipped_model
 
 
 def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[str]:
@@ -36,40 +35,33 @@ def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[s
         yield f"engine {number} of {len(engines)}: {game} {name}"
         engine = engine_named(game, name)
         if isinstance(engine.options, NetworkOptions) and not measure:
-            engine.options.batch_size = UNMEASURED_BATCH
+            engine.options.batch_size = CPU_BATCH
         engine.load().prepare()
     kept = kernels_folder() or "no folder, as none can be written to: each start compiles"
     yield f"compiled in {time.monotonic() - began:.0f} s, and kept in {kept}"
 
 
 def compile_search() -> Iterator[str]:
-    """Let shogi be searched a little by a network that is none, in the encoding of the one that comes along.
-
-    It needs cshogi and numba, and no framework: while these are installed, the most of the work can be done. A process
-    of its own compiles the walk, the largest kernel, meanwhile.
-    """
+    """Let shogi be searched a little. A process of its own compiles the walk, the largest kernel, meanwhile."""
     from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
     from pydlshogi.evaluator import NetworkEvaluator
-    from pydlshogi.games.shogi.encodings import HISTORY
-    from pydlshogi.network.host import HostBackend
+    from pydlshogi.network.loading import load_backend
     from pydlshogi.uct.batch import Batch
-
-    def zeros(planes: npt.NDArray[np.generic]) -> tuple[Float32Array, Float32Array]:
-        return np.zeros((len(planes), HISTORY.labels), np.float32), np.zeros(len(planes), np.float32)
 
     player = ShogiMCTSPlayer(MCTSPlayerOptions())
     walk = Process(target=_compile_walk)
     walk.start()
     if sys.platform != "win32":
         os.nice(5)  # a core for the walk, whatever else there is to do
-    yield "the positions of shogi as a network sees them"
-    evaluator = NetworkEvaluator(HostBackend("no network", HISTORY, [zeros], batch_size=1))
-    yield "the search of shogi"
-    search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, HISTORY)
+    yield "the network"
+    network = shipped_model() / player.shipped
+    evaluator = NetworkEvaluator(load_backend("winograd", network, player.encodings, threads=1))
+    yield "the search"
+    search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, evaluator.encoding)
     search.set_root(player.start())
     search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
     walk.join()
-    player.warmed_up(evaluator, 1)
+    engine_named("shogi", "mcts").load().prepare()
 
 
 def _compile_walk() -> None:
@@ -85,9 +77,7 @@ def _compile_walk() -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = parser_for("pydlshogi.compile", "Compile the engines, so that their first start need not.")
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(GAMES)}; none: all")
-    parser.add_argument(
-        "--search", action="store_true", help="only the search of shogi, for which no framework is needed"
-    )
+    parser.add_argument("--search", action="store_true", help="only the search of shogi, on two cores")
     parser.add_argument(
         "--idle", action="store_true", help="at the lowest priority, and measure nothing, which other work would spoil"
     )

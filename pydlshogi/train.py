@@ -39,8 +39,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.games.entry import GameEntry
 from pydlshogi.network.fitted import write_fitted
-from pydlshogi.network.torch_nets import to_npz
-from pydlshogi.support.files import replacing, reserved
+from pydlshogi.support.files import reserved
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.settings import add_options, option_of
 from pydlshogi.training.batches import Shuffle, batches
@@ -51,7 +50,6 @@ from pydlshogi.training.journal import Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, first_weights, read_checkpoint
 from pydlshogi.training.settings import OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
-from pydlshogi.training.sparse import SparseNet
 
 LOGGED: Final = "logged"
 """The step of the last line of the log; kept with the run."""
@@ -223,22 +221,13 @@ def summary(report: dict[str, Any]) -> str:
 
 
 def finish(run: Run, settings: FromRecords, dataset: Dataset, note: Callable[[dict[str, Any]], object]) -> None:
-    """Write the network and validate with all positions there are: net.npz, net.json with its options, and net.onnx,
-    but for a sparse network."""
+    """Write the network and validate with all positions there are: net.npz, and net.json with its options."""
     out = Path(settings.out)
     run.write(out / "net.npz")
     report = dataset.validate(run.predict, 0)
     note({"step": run.step, "final": True, "validation": report})
     say(f"step {run.step}, the last: {summary(report)}")
     options = dataset.fit(run.predict, settings.validate_positions)
-    if not isinstance(run.averaged, SparseNet):
-        # Imported here, so that the .npz is there even if onnx is not.
-        from onnx import save_model
-
-        from pydlshogi.network.onnx_export import onnx_model
-
-        with replacing(out / "net.onnx") as file:
-            save_model(onnx_model(to_npz(run.averaged)), file)
     write_fitted(out / "net.json", options, report)
     say(f"wrote {', '.join(sorted(path.name for path in out.glob('net.*')))} in {out}: {options}")
 

@@ -5,31 +5,47 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.encoding import Encoding, planes_of
+from pydlshogi.encoding import Encoding, listed_by, planes_of
 from pydlshogi.network.architecture import Architecture, architecture_for
 from pydlshogi.network.weights import Weights, random_weights
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.arrays import Int32Array, Uint32Array
+from pydlshogi.support.compiled import rule_for
 
 Array = npt.NDArray[np.float32]
 
 
-@compiled
-def unpack(packed: npt.NDArray[np.uint32], planes: npt.NDArray[Any]) -> None:
-    """Element i of the planes is bit i of the packed position."""
-    for row in range(len(planes)):
-        elements = planes[row].reshape(-1)
-        for i in range(len(elements)):
-            elements[i] = (packed[row, i // 32] >> (i % 32)) & 1
+elements: int = 0
+"""Of the planes of an encoding that have squares."""
+fulls: int = 0
+"""Planes behind them that are full of ones or of zeros."""
+first_full: int = 0
 
 
-def encoding_of(planes: int, height: int, width: int, labels: int) -> Encoding:
+def _list_bits(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    """Element i of the planes is bit i of the packed position; a plane that is full or empty has a single bit."""
+    a = b = 0
+    for i in range(elements + fulls):
+        if packed[i // 32] >> (i % 32) & 1:
+            if i < elements:
+                active[a] = i
+                a += 1
+            else:
+                full[b] = first_full + i - elements
+                b += 1
+    return a, b
+
+
+def encoding_of(planes: int, height: int, width: int, labels: int, fulls: int = 0) -> Encoding:
     """An encoding of so many planes and labels, for whoever brings positions that are packed already."""
-    words = -(-planes * height * width // 32)
+    name, size = f"{planes}x{height}x{width}x{fulls}", (planes - fulls) * height * width
+    parts = {"elements": size, "fulls": fulls, "first_full": planes - fulls}
+
+    listed = listed_by(name, rule_for(name, _list_bits, **parts))
 
     def unused(*_: object) -> Any:
         raise NotImplementedError
 
-    return Encoding(f"{planes}x{height}x{width}", planes, height, width, labels, words, unused, unused, unpack)
+    return Encoding(name, planes, height, width, labels, -(-(size + fulls) // 32), unused, unused, listed)
 
 
 SQUARE = encoding_of(104, 9, 9, 27 * 81)._replace(parts=(62, 42))
@@ -94,6 +110,12 @@ def legal_labels(encoding: Encoding, count: int) -> tuple[npt.NDArray[np.int32],
     counts[:2] = 1, most
     labels = [generator.permutation(encoding.labels)[:size] for size in counts]
     return np.cumsum([0, *counts], dtype=np.int32), np.concatenate(labels).astype(np.int32)
+
+
+def all_labels(encoding: Encoding, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The same where every label is legal in each position: logarithms of such priors are logits but for a constant."""
+    firsts = np.arange(count + 1, dtype=np.int32) * np.int32(encoding.labels)
+    return firsts, np.tile(np.arange(encoding.labels, dtype=np.int32), count)
 
 
 def convolution(x: Array, kernel: Array) -> Array:

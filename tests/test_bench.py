@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from networks import PLAIN, network
 
-from pydlshogi import bench
+from pydlshogi import bench, bench_backends
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.search import Search
+from tests.networks import PLAIN, network
 
 
 def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
@@ -53,7 +54,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
     monkeypatch.setattr(bench, "dobutsu_speed", lambda *asked: 8765.0)
     options = MCTSPlayerOptions()
-    options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "onnx", 4
+    options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "auto", 4
     options.threads, options.eval_coef = 1, 600
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
@@ -61,7 +62,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
         assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
-    assert lines[15].startswith("net.npz: ONNX Runtime")
+    assert lines[15].startswith("net.npz: Winograd on CPU")
     rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
     assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[16])
     said = [line.split(": ")[1].strip() for line in lines[17:22]]
@@ -78,6 +79,29 @@ def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     assert lines[0] == "start        batch   1:    7,000 playouts/s of one core"
     assert len(lines) == 13
     assert lines[-1] == "signature 0123abcd"
+
+
+def test_backends_stand_side_by_side_and_what_is_missing_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = bench_backends.load_backend
+
+    def here(name: str, *given: object, device: str, **how: object) -> Backend:
+        if device != "cpu" or name not in ("winograd", "onnx"):
+            raise BackendError(f"no {device} for it")
+        return load(name, *given, device=device, **how)
+
+    monkeypatch.setattr(bench_backends, "load_backend", here)
+    write_weights(tmp_path / "net.npz", network(PLAIN))
+    assert bench.main(["backends", "--modelfile", str(tmp_path / "net.npz"), "--threads=1", "--seconds=0.05"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [re.split(r" *\| *", line.strip("| ")) for line in lines[2:4]]
+    assert [row[0].split(" on CPU, 1 thread: ")[0].split()[0] for row in rows] == ["Winograd", "ONNX"]
+    assert (rows[1][1:3], rows[0][2] < "0.05%") == (["100.0%", "0.00%"], True)
+    assert all(float(cell.replace(",", "")) > 0 for row in rows for cell in row[3:])
+    assert {len(line.split("|")) for line in lines[:4]} == {11}
+    assert "Not measured: torch: no gpu for it" in lines[4:]
+    assert "Not measured: torch: no cpu for it" in lines[4:]
 
 
 @pytest.mark.parametrize("backend", [[], ["--backend", "foo"]])

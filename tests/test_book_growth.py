@@ -5,12 +5,12 @@ from pathlib import Path
 
 import cshogi
 import pytest
-from networks import network
 
 from pydlshogi.engines.shogi.book_files import Book, BookMove, key_of
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
+from tests.networks import network
 from utils import make_book
 from utils.book_growth import PLY_COST, ShogiBook
 

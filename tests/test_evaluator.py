@@ -7,25 +7,31 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pydlshogi.encoding import labelled_by
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Position
 from pydlshogi.network.host import HostBackend
+from pydlshogi.support.arrays import Record
+from pydlshogi.support.compiled import rule
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 from tests.networks import encoding_of
 from tests.tic_tac_toe import TicTacToe
 
 
-def pack(position: TicTacToe, words: np.ndarray) -> None:
+@rule
+def pack(state: Record, words: np.ndarray) -> None:
     """Nine bits for the cells of the side to move, nine for those of the other."""
-    own, other = position.played[-2::-2], position.played[-1::-2]
-    words[0] = sum(1 << cell for cell in own) + sum(1 << 9 + cell for cell in other)
+    words[0] = state.own | state.other << 9
 
 
-def label_moves(_: TicTacToe, moves: np.ndarray, count: int, out: np.ndarray) -> None:
-    out[:count] = 8 - moves[:count].astype(np.int32)
+@rule
+def label(state: Record, move: int) -> int:
+    return 8 - move
 
 
-ENCODING = encoding_of(2, 3, 3, 9)._replace(name="tic-tac-toe", pack=pack, label_moves=label_moves)
+ENCODING = encoding_of(2, 3, 3, 9)._replace(
+    name="tic-tac-toe", pack=pack, label_moves=labelled_by("tic-tac-toe", label)
+)
 
 
 def known_run(scale: float = 2.0) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:

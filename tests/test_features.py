@@ -8,7 +8,7 @@ import shogi
 from book_oracle import naive_planes
 from positions import FULL_HANDS, MOST_MOVES, SQUARES, turned, turned_move
 
-from pydlshogi.encoding import planes_of
+from pydlshogi.encoding import planes_of, unpack
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.names import NUM_PLANES
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -92,5 +92,5 @@ def test_nothing_of_a_former_board_stays() -> None:
     planes = np.zeros((6, NUM_PLANES, 9, 9), np.float32)
     for size in [6, 1, 6, 2, 5, 1, 1, 6, 3, 4] + [rng.randint(1, 6) for _ in range(20)]:
         chosen = rng.choices(sfens, k=size)
-        BOOK.unpack(in_batch(*map(ShogiPosition, chosen)).packed, planes[:size])
+        unpack(BOOK, in_batch(*map(ShogiPosition, chosen)).packed, planes[:size])
         np.testing.assert_array_equal(planes[:size], [expected[sfen] for sfen in chosen])

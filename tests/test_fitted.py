@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from networks import RESNET, network
 from usi_driver import InProcess
 
 from pydlshogi.engines import shogi
@@ -15,6 +14,7 @@ from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.support.files import shipped_model
+from tests.networks import RESNET, network
 
 Start = Callable[..., "Gui"]
 
@@ -27,14 +27,15 @@ class Gui(InProcess):
         declared = [line.split(" default ") for line in self.ask("usi", "usiok") if " default " in line]
         for head, tail in declared:
             self.option(head.split()[2], re.split(" (?:min|var) ", tail)[0])
-        for name, value in {"DNN_Batch_Size": 1, "Backend": "onnx", **chosen}.items():
+        for name, value in {"DNN_Batch_Size": 1, **chosen}.items():
             self.option(name, value)
 
     def option(self, name: str, value: object) -> None:
         self.send(f"setoption name {name} value {value}")
 
     def load(self) -> list[str]:
-        return [line for line in self.ask("isready", "readyok")[:-1] if line]
+        """What is said of it beside what it is."""
+        return [line for line in self.ask("isready", "readyok")[:-1] if line and " positions at once" not in line]
 
     def score(self) -> int:
         """What it says of a position with a single playout, which is the network's own opinion."""
@@ -85,7 +86,7 @@ def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Start, ma
 
 def test_the_shipped_network_has_its_own(engine: Start) -> None:
     fitted = json.loads((shipped_model() / "pydlshogi.json").read_bytes())["options"]["Eval_Coef"]
-    gui = engine(Backend="auto")
+    gui = engine()
     assert gui.load() == []
     score = gui.score()
     gui.option("Eval_Coef", fitted)
@@ -125,14 +126,14 @@ def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: by
     (net.parent / "net.json").write_bytes(content)
     player = shogi.mcts().load()
     assert isinstance(player, NetworkPlayer)
-    for name, value in {"modelfile": net, "Backend": "onnx", "DNN_Batch_Size": 1}.items():
+    for name, value in {"modelfile": net, "DNN_Batch_Size": 1}.items():
         player.options.set(name, str(value))
-    (remark,) = player.prepare()
+    _, remark = player.prepare()
     assert re.fullmatch(r"\S*net\.json (is no JSON|holds no Eval_Coef from 1 to 10000): Eval_Coef is 756", remark)
     assert player.eval_coef == 756
 
 
-@pytest.mark.parametrize("name", ["net.npz", "net.onnx", "net.int8.onnx"])
+@pytest.mark.parametrize("name", ["net.npz", "net.onnx"])
 def test_one_file_serves_a_network_in_every_format(tmp_path: Path, name: str) -> None:
     lay_beside(tmp_path / name, 321)
     assert fitted_option(tmp_path / name, "Eval_Coef") == 321

@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 import numpy as np
 import pytest
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, lists_for, planes_of, sample, unpack
 from pydlshogi.engines.named import engine_named
 from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.web.records import GameFiles
@@ -37,7 +37,7 @@ def test_opponents_are_engines_with_settings_that_they_have(name: str) -> None:
         )
 
 
-ENCODINGS = [encoding for name in sorted(GAMES) for encoding in game_named(name).encodings]
+ENCODINGS = [encoding for name in sorted(GAMES) for encoding in game_named(name).encodings if encoding.planes]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda encoding: encoding.name)
@@ -48,10 +48,25 @@ def test_words_that_are_no_position_are_unpacked_within_the_planes(encoding: Enc
     words = np.random.default_rng(ones).integers(0, 1 << 32, (ones, rows, encoding.words), np.uint32)
     memory = np.full((rows + 40, size), 7, np.float32)
     board = encoding.planes, encoding.height, encoding.width
-    encoding.unpack(np.bitwise_and.reduce(words), memory[20:-20].reshape(rows, *board))
+    unpack(encoding, np.bitwise_and.reduce(words), memory[20:-20].reshape(rows, *board))
     assert (memory[:20] == 7).all()
     assert (memory[-20:] == 7).all()
     assert set(np.unique(memory[20:-20]).tolist()) <= {0.0, 1.0}
     every_bit = np.full((rows, encoding.words), 0xFFFFFFFF, np.uint32)
-    encoding.unpack(every_bit, memory[20:-20].reshape(rows, *board))
+    unpack(encoding, every_bit, memory[20:-20].reshape(rows, *board))
     assert (memory[-20:] == 7).all()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda encoding: encoding.name)
+def test_planes_hold_what_is_listed(encoding: Encoding) -> None:
+    """In positions of games and in words that are none."""
+    rng, squares = np.random.default_rng(8), encoding.height * encoding.width
+    words = rng.integers(0, 1 << 32, (3, 200, encoding.words), np.uint32)
+    packed = np.concatenate([sample(encoding, 300), words[0], words[0] & words[1] & words[2]])
+    lists = lists_for(encoding, len(packed))
+    encoding.list_active(packed, *lists)
+    for active, full, (a, f), planes in zip(*lists, planes_of(encoding, packed), strict=True):
+        listed = np.zeros((encoding.planes, squares), np.float32)
+        np.add.at(listed.reshape(-1), active[:a], 1)
+        np.add.at(listed, full[:f], 1)
+        np.testing.assert_array_equal(planes, listed.reshape(planes.shape))

@@ -16,7 +16,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 SEES = {
     "support": set(),
     "game": {"support"},
-    "encoding": {"support"},
+    "encoding": {"game", "support"},
     "games": {"encoding", "game", "support"},
     "kifu": {"encoding", "game", "games", "support"},
     "read_kifu": {"kifu", "support"},

@@ -9,12 +9,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, numpy_helper
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, parameter_shapes, recognise
 from pydlshogi.network.onnx_export import onnx_model
-from pydlshogi.network.onnx_quantise import quantised_model
 from pydlshogi.network.weights import (
     Weights,
     architecture_of,
@@ -269,22 +267,3 @@ def test_the_graph_in_half_precision_takes_bytes_and_stays_close(architecture: A
     assert policy.dtype == value.dtype == np.float32
     assert np.abs(policy - expected_policy).max() < 0.01 * expected_policy.std() + 0.02
     assert np.allclose(value[:, 0], expected_value, rtol=0, atol=0.02)
-
-
-def test_int8_stays_close_and_keeps_the_layers_before_the_logits_exact() -> None:
-    weights = random_weights(architecture_for(SQUARE, "policy_value_resnet", 2, 32), seed=4)
-    model = quantised_model(weights, some_planes(64, seed=1))
-    constants = {constant.name: constant.data_type for constant in model.graph.initializer}
-    assert constants["b1/conv1/W_quantized"] == constants["value2/W_quantized"] == TensorProto.INT8
-    assert constants["policy/W"] == constants["value3/W"] == TensorProto.FLOAT
-    seven_bits = [
-        abs(numpy_helper.to_array(c)).max() for c in model.graph.initializer if c.name.endswith("W_quantized")
-    ]
-    assert max(seven_bits) <= 64
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    planes = some_planes(32, seed=2)
-    policy, value = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, {"planes": planes})
-    expected_policy, expected_value = logits(weights, planes)
-    assert 1e-3 < np.abs(policy - expected_policy).mean() < 0.05 * expected_policy.std()
-    assert np.abs(value[:, 0] - expected_value).mean() < 0.1 * expected_value.std() + 0.02

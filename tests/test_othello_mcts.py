@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 
 import pytest
-from networks import network
 from othello_games import random_position
 from test_othello_gtp import answers
 
@@ -22,8 +21,8 @@ from pydlshogi.player.base_player import BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.protocols.loaded_engine import LoadedEngine, engine_with
-from pydlshogi.protocols.play import main as play
 from pydlshogi.uct.batch import Batch
+from tests.networks import network
 
 SETTINGS = {"alphazero": {}, "iago": {"IaGo": "true"}, "iago without rollouts": {"IaGo": "true", "Rollouts": "0"}}
 
@@ -150,11 +149,8 @@ def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
         prepared(modelfile=str(path))
 
 
-def test_it_converses_in_gtp_and_plays_at_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_converses_in_gtp() -> None:
     engine = LoadedEngine(engine_with("mcts", ["USI_Hash=16"]), 2)
     said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")
     assert [each[0] for each in said] == ["="] * 8
     assert len(said[6].splitlines()) == 2
-    assert play(["mcts", "--auto", "--option", "Const_Playout=1", "--option", "USI_Hash=16"]) == 0
-    said = capsys.readouterr().out
-    assert "wins by" in said or "A draw." in said

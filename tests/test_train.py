@@ -371,15 +371,8 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
     report = json.loads((folder / "run" / "net.json").read_text())
     assert report["validation"]["positions"] == 80
     assert set(report["options"]) == {"Eval_Coef", "temperature"}
-    weights = read_weights(folder / "run" / "net.npz")
-    planes = some_batch(4).inputs
-    session = pytest.importorskip("onnxruntime").InferenceSession(str(folder / "run" / "net.onnx"))
-    there = session.run(None, {session.get_inputs()[0].name: planes})
-    with torch.inference_mode():
-        here = from_npz(weights)(torch.from_numpy(planes))
-    for mine, other in zip(here, there, strict=True):
-        assert np.allclose(mine.numpy(), other.reshape(mine.shape), atol=1e-4)
-    assert "wrote" in capsys.readouterr().out
+    assert read_weights(folder / "run" / "net.npz")["l1/W"].shape == (8, 104, 3, 3)
+    assert "wrote net.json, net.npz in " in capsys.readouterr().out
 
 
 def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from pydlshogi.game import MATED, Outcome
-from pydlshogi.support.arrays import Int32Array
+from pydlshogi.support.arrays import Int32Array, Records
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
@@ -19,8 +19,10 @@ class TicTacToe:
             self.push(move)
 
     @property
-    def states(self) -> "list[TicTacToe]":
-        return [self]
+    def states(self) -> Records:
+        """The cells of the side to move, and of the other."""
+        own, other = (sum(1 << cell for cell in self.played[last::-2]) for last in (-2, -1))
+        return np.array([(own, other)], [("own", np.uint32), ("other", np.uint32)])
 
     def push(self, move: int) -> None:
         assert move in range(9)

@@ -3,8 +3,8 @@
     python -m utils.ship_network runs/one/net.npz runs/two/net.npz --games games.jsonl.xz --out model/new.npz
 
 Several networks become one, the mean of their weights. Where one was trained on from the other, that mean often
-predicts games better than either [Wortsman et al. 2022, "Model soups"]. The file holds float16; the .json beside it
-what was fitted for the network, and its validation.
+predicts games better than either [Wortsman et al. 2022, "Model soups"]. The file holds float16, and the largest values
+of the maps for the integers of the engine; the .json beside it what was fitted for the network, and its validation.
 """
 
 import argparse
@@ -16,19 +16,25 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pydlshogi.encoding import planes_of
+from pydlshogi.encoding import sample as random_positions
 from pydlshogi.games.shogi.encodings import ENCODINGS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
+from pydlshogi.network.integers import largest_values, tower_of
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import check_writable
+from pydlshogi.training.shogi.recorded import with_legal_moves
 from pydlshogi.training.shogi.validation import fit_for_play, validate
 from pydlshogi.training.validation import asking, sample
 from utils.validate_network import parsed_with_games, tables, val_positions
 
 _FITTED_TO = 8192
 """Positions, as in training."""
+_SEEN = 2048
+"""The same by which the largest values of the maps are found, and as many of games by random moves."""
 
 
 def mean_of(paths: Sequence[Path]) -> Weights:
@@ -54,11 +60,15 @@ def _run(options: argparse.Namespace) -> None:
     with TemporaryDirectory() as folder:
         shipped = Path(folder, "net.npz")
         write_weights(shipped, weights, half=True)
-        backend = load_backend("auto", shipped, ENCODINGS, precision="float32", batch_size=512)
+        backend = load_backend("auto", shipped, ENCODINGS, batch_size=512)
         predict, encoding = asking(backend), backend.encoding
         report = validate(predict, sample(positions, options.positions or len(positions)), encoding)
         fitted = fit_for_play(predict, sample(positions, _FITTED_TO), encoding)
-    write_weights(out, weights, half=True)
+    packed = np.concatenate([
+        random_positions(encoding, _SEEN), with_legal_moves(sample(positions, _SEEN), encoding)[0]
+    ])  # fmt: skip
+    largest = largest_values(tower_of(weights), planes_of(encoding, packed))
+    write_weights(out, weights, half=True, largest=largest)
     write_fitted(out.with_suffix(".json"), fitted, report)
     print(f"{tables([out.name], [report])}\n\nfitted: {fitted}")
 

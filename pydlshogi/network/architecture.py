@@ -41,6 +41,10 @@ class EncodingError(ModelError):
     """A network that sees the game in none of the ways wanted: perhaps it is of another game."""
 
 
+class FormError(ModelError):
+    """A network that a backend has no kernels for; others run it."""
+
+
 class Ends(NamedTuple):
     """What goes into a network and what comes out."""
 

@@ -27,6 +27,10 @@ class Backend(Protocol):
         """The network runs on another device than the search."""
 
     @property
+    def batch_size(self) -> int:
+        """How many positions at once suit it; 0: that is to be measured."""
+
+    @property
     def foreign(self) -> bool:
         """Its file has the form of other programs' networks."""
 
@@ -50,18 +54,11 @@ class Backend(Protocol):
         caller owns them.
         """
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Raw logits for planes float32 [B, planes, height, width]: policy float32 [B, labels] and value float32 [B].
 
-        The policy may have more labels than the encoding. The caller owns the arrays returned. Raises BackendError
-        where the network is sparse: it sees no planes.
-        """
-
-
-UNMEASURED_BATCH: Final = 16
-"""On a CPU before the size is measured, and for players that evaluate position by position."""
+CPU_BATCH: Final = 16
+"""What suits a framework on a CPU, and where Python takes longer than the network."""
 LARGEST_BATCH: Final = 512
-"""The largest whose speed is measured."""
+"""The largest whose speed is measured on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Resources:
 
     def largest_batch(self, *, on_gpu: bool) -> int:
         """What to be ready for. On a GPU, whose memory is laid out before, that is the largest that is measured."""
-        return self.batch_size or (LARGEST_BATCH if on_gpu else UNMEASURED_BATCH)
+        return self.batch_size or (LARGEST_BATCH if on_gpu else CPU_BATCH)
 
     @property
     def threads_a_stream(self) -> int:

@@ -5,6 +5,6 @@ Light, for options are made of them: nothing heavy is imported.
 
 from typing import Final
 
-BACKENDS: Final = ("auto", "onnx", "openvino", "chainer", "torch", "sparse")
+BACKENDS: Final = ("auto", "winograd", "onnx", "openvino", "chainer", "torch", "sparse")
 DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
 PRECISIONS: Final = ("auto", "float32", "half")

@@ -1,4 +1,4 @@
-"""What was fitted for a network and lies beside it: `net.json` beside `net.npz`, `net.onnx` and `net.int8.onnx`.
+"""What was fitted for a network and lies beside it: `net.json` beside `net.npz` and `net.onnx`.
 
 Training writes it: {"options": {"Eval_Coef": 275, "temperature": 100}, ...}. That temperature is the one at which the
 policy predicts moves best; with which one a search plays best is another question, so nobody asks for it. Beside a
@@ -21,7 +21,7 @@ class FittedError(ValueError):
 
 def fitted_option(modelfile: Path, name: str) -> int:
     """An option of the engine as it was fitted for a network, 1 to 10000. Raises FittedError."""
-    file = modelfile.with_name(f"{modelfile.stem.removesuffix('.int8')}.json")
+    file = modelfile.with_suffix(".json")
     try:
         content = json.loads(read_plain(file, _LARGEST))
     except FileNotFoundError:

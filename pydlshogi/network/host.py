@@ -7,13 +7,14 @@ than compute the network.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import LifoQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.encoding import Encoding
-from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
+from pydlshogi.encoding import Encoding, unpack
+from pydlshogi.network.backend import CPU_BATCH
+from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint32Array
 from pydlshogi.support.compiled import compiled, inlined
 
 Stream = TypeVar("Stream")
@@ -84,6 +85,7 @@ class HostBackend:
         self.description = description
         self.encoding = encoding
         self.on_gpu = on_gpu
+        self.batch_size = 0 if on_gpu else CPU_BATCH
         self.foreign = foreign
         self.streams = len(runs)
         self._free: LifoQueue[_Stream] = LifoQueue()
@@ -100,18 +102,32 @@ class HostBackend:
         priors, values = np.empty(firsts[-1], np.float32), np.empty(len(packed), np.float32)
         with borrowed(self._free) as stream:
             planes = stream.planes(len(packed))
-            self.encoding.unpack(packed, planes)
+            unpack(self.encoding, packed, planes)
             policy, value = stream.run(planes)
             softmax_over_legal_moves(policy, firsts, labels, np.float32(1 / temperature), priors)
             win_rates(value.reshape(-1), values)
         return priors, values
 
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        with borrowed(self._free) as stream:
-            own = stream.planes(len(planes))
-            own[:] = planes
-            policy, value = stream.run(own)
-            return policy.copy(), value.reshape(-1).copy()
+
+_LOG_2: Final = np.float32(0.693359375), np.float32(-2.12194440e-4)
+"""Of which the first has so few digits that its multiples are exact; the sum of both is the logarithm of 2."""
+_HALVES: Final[Float32Array] = np.float32(2) ** -np.arange(127, dtype=np.float32)
+
+
+@inlined
+def exponential(x: Any) -> Any:
+    """e to the power of float32 x, at most 0, the same on every machine: mathematical libraries differ.
+
+    x = r - n ln 2, and Taylor's series of r, which is at most ln 2 / 2, to the sixth power. Below -80 it is that of
+    -80; what is not finite stays so.
+    """
+    held = x if x > np.float32(-80) else np.float32(-80)
+    n = np.floor(np.float32(0.5) - held * np.float32(1.442695041))
+    r = (held + n * _LOG_2[0]) + n * _LOG_2[1]
+    series = np.float32(1 / 720)
+    for factor in (1 / 120, 1 / 24, 1 / 6, 1 / 2, 1.0, 1.0):
+        series = series * r + np.float32(factor)
+    return series * _HALVES[int(n)] + (x - x)
 
 
 @inlined
@@ -122,7 +138,7 @@ def softmax(logits: Float32Array) -> None:
         highest = max(highest, logits[i])
     total = np.float32(0)
     for i in range(len(logits)):
-        logits[i] = np.exp(logits[i] - highest)
+        logits[i] = exponential(logits[i] - highest)
         total += logits[i]
     for i in range(len(logits)):
         logits[i] /= total
@@ -131,8 +147,18 @@ def softmax(logits: Float32Array) -> None:
 @inlined
 def sigmoid(logit: Any) -> Any:
     """The logistic function."""
-    # Below -80 the exponential would leave float32.
-    return np.float32(1) / (np.float32(1) + np.exp(-max(logit, np.float32(-80))))
+    power = exponential(-abs(logit))
+    return (power if logit < 0 else np.float32(1)) / (np.float32(1) + power)
+
+
+@inlined
+def product(a: Int16Array, b: npt.NDArray[Any]) -> np.int32:
+    """The sum of products of whole numbers, b of 8 or 16 bits."""
+    # numba's sums of integers have 64 bits where they are not told otherwise, and vectors of those are half as fast.
+    total = np.int32(0)
+    for i in range(len(a)):
+        total = np.int32(total + np.int32(np.int32(a[i]) * np.int32(b[i])))
+    return total
 
 
 @compiled

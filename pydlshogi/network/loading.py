@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.network.architecture import FormError
 from pydlshogi.network.backend import Backend, BackendError, Resources
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.network.sparse import is_sparse, read_sparse
@@ -27,8 +28,8 @@ class Framework(NamedTuple):
 
 
 FRAMEWORKS: Final = {
-    "onnx": Framework("ONNX Runtime", "onnxruntime", "pip install onnxruntime onnx"),
-    "openvino": Framework("OpenVINO", "openvino", "pip install openvino"),
+    "onnx": Framework("ONNX Runtime", "onnxruntime", "run bat/environment.sh onnx (.bat on Windows)"),
+    "openvino": Framework("OpenVINO", "openvino", "run bat/environment.sh openvino (.bat on Windows)"),
     "chainer": Framework("Chainer", "chainer", "run bat/install_chainer.sh (.bat on Windows)"),
     "torch": Framework("PyTorch", "torch", "run bat/environment.sh train (.bat on Windows)"),
 }
@@ -49,14 +50,14 @@ def load_backend(
 
     encodings: those the network may be for; the first that its planes and labels suit is the backend's.
     name: "auto" is sparse for a sparse network, which nothing else runs; else torch where it sees a GPU, onnx where
-        that has a GPU, and on the CPU openvino where that is usable, else onnx. A 6x96 network in float32 runs 2.8
-        times as fast with openvino on an AMD EPYC (Zen 4), and in the bfloat16 of a Xeon with AMX 6 to 8 times.
+        that has a GPU, and on the CPU winograd, which is faster there than any framework (docs/measure.md), or onnx
+        where an `.onnx` file is of another form than winograd runs, of which `description` tells.
     device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
         what it became.
-    precision: "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is half on a GPU where
-        the framework has it, with openvino also on a CPU that has instructions for it, and else float32. Only openvino
-        applies it to an `.onnx` file; onnx runs that as it is.
-    threads: of the CPU; 0 means all cores this process may use. Chainer takes one a stream.
+    precision: of a framework. "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is
+        half on a GPU where the framework has it, with openvino also on a CPU that has instructions for it, and else
+        float32. Only openvino applies it to an `.onnx` file; onnx runs that as it is.
+    threads: of the CPU; 0 means all cores this process may use. Chainer and winograd take one a stream.
     streams: how many batches the network works on at once, each for a thread that calls; they share the CPU's threads.
     batch_size: the largest batch to be expected; 0: it is to be measured. Larger ones work too, if with less speed.
 
@@ -75,12 +76,30 @@ def load_backend(
         from pydlshogi.network.sparse_backend import sparse_backend
 
         return sparse_backend(Path(modelfile), encodings, resources)
-    if name == "auto":
+    automatic, why = name == "auto", ""
+    if automatic:
         name = _automatic(device, Path(modelfile))
+    if name == "winograd":
+        from pydlshogi.network.winograd_backend import winograd_backend
+
+        foreign = Path(modelfile).suffix == ".onnx"
+        if foreign and not importlib.util.find_spec("onnx"):
+            raise BackendError(f"the package onnx is not installed here: {FRAMEWORKS['onnx'].remedy}")
+        try:
+            return winograd_backend(Path(modelfile), encodings, resources)
+        except FormError as error:
+            if not (automatic and foreign):
+                raise
+            if not installed("onnx"):
+                missing = f"{FRAMEWORKS['onnx'].name} is not installed here: {FRAMEWORKS['onnx'].remedy}"
+                raise BackendError(f"{error}, but {missing}") from error
+            name, why = "onnx", f" ({error})"
     with _framework(name):
         module = importlib.import_module(f"pydlshogi.network.{name}_backend")
-        backend: Backend = getattr(module, f"{name}_backend")(Path(modelfile), encodings, resources)
-        return backend
+        backend: Any = getattr(module, f"{name}_backend")(Path(modelfile), encodings, resources)
+        if why:
+            backend.description += why
+        return cast(Backend, backend)
 
 
 def encoding_of(modelfile: Path, encodings: Sequence[Encoding]) -> Encoding:
@@ -97,9 +116,7 @@ def why_unusable(name: str) -> str:
     """One line that says why the framework of a backend cannot be used here; "" where it is there and works."""
     try:
         with _framework(name):
-            module = importlib.import_module(f"pydlshogi.network.{name}_backend")
-            if name == "openvino":
-                module.has_bfloat16()  # it loads what runs on the CPU only when asked something
+            importlib.import_module(f"pydlshogi.network.{name}_backend")
     except BackendError as error:
         return str(error)
     return ""
@@ -122,20 +139,23 @@ def _automatic(device: str, modelfile: Path) -> str:
     """The backend that "auto" means."""
     if device in ("auto", "gpu") and modelfile.suffix != ".onnx" and _torch_sees_gpu():
         return "torch"
-    with _framework("onnx"):
-        on_cpu = device in ("auto", "cpu") and _onnx_lacks_gpus()
-        if not on_cpu:
-            from pydlshogi.network.onnx_backend import CPU, provider_for
-
-            on_cpu = provider_for(device) == CPU
-    return "openvino" if on_cpu and not why_unusable("openvino") else "onnx"
+    if device not in ("auto", "cpu") or (device == "auto" and _onnx_sees_gpu()):
+        return "onnx"
+    return "winograd"
 
 
-def _onnx_lacks_gpus() -> bool:
-    """Whether ONNX Runtime is the package without GPU support, which it need not be imported for."""
+def _onnx_sees_gpu() -> bool:
+    """Whether ONNX Runtime is here and has a GPU. The package without GPU support need not be imported for that."""
+    if not installed("onnx"):
+        return False
     package: Any = importlib.util.find_spec("onnxruntime")
     made = Path(package.origin).with_name("capi") / "build_and_package_info.py"
-    return made.exists() and "package_name = 'onnxruntime'\n" in made.read_text()
+    if made.exists() and "package_name = 'onnxruntime'\n" in made.read_text():
+        return False
+    with _framework("onnx"):
+        from pydlshogi.network.onnx_backend import CPU, provider_for
+
+        return provider_for("auto") != CPU
 
 
 def _torch_sees_gpu() -> bool:

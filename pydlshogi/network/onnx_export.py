@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, checker, helper, numpy_helper
 
-from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, KINDS
-from pydlshogi.network.weights import Array, Weights, architecture_of
+from pydlshogi.network.architecture import KINDS
+from pydlshogi.network.weights import Array, Weights, architecture_of, folded_convolution
 
 INPUT: Final = "planes"
 POLICY: Final = "policy"
@@ -19,23 +19,6 @@ VALUE: Final = "value"
 
 OPSET: Final = 17
 IR_VERSION: Final = 8
-
-
-def folded_convolution(weights: Weights, name: str, normalisation: str | None) -> tuple[Array, Array]:
-    """Kernel and bias of one convolution that also does the batch normalisation behind it, if there is one.
-
-    gamma (W x + b - mean) / sqrt(var + eps) + beta = (s W) x + (s (b - mean) + beta), s = gamma / sqrt(var + eps).
-    """
-    kernel = weights[f"{name}/W"]
-    bias = weights.get(f"{name}/b", np.zeros(len(kernel), np.float32))
-    if normalisation is None:
-        return kernel, bias
-    gamma, beta, mean, variance = (
-        weights[f"{normalisation}/{part}"].astype(np.float64) for part in ("gamma", "beta", "avg_mean", "avg_var")
-    )
-    scale = gamma / np.sqrt(variance + BATCH_NORMALISATION_EPS)
-    folded_bias = scale * (bias - mean) + beta
-    return (kernel * scale[:, None, None, None]).astype(np.float32), folded_bias.astype(np.float32)
 
 
 class _Graph:
@@ -116,12 +99,6 @@ def onnx_model(weights: Weights, *, half: bool = False) -> ModelProto:
     )
     checker.check_model(model)
     return model
-
-
-def output_nodes(weights: Weights) -> list[str]:
-    """Names of the nodes behind the last hidden layers: those that compute the policy, and the last of the value."""
-    heads = KINDS[architecture_of(weights).kind].heads
-    return [f"{heads.policy}/conv", "policy/flat", "policy/logits", POLICY, f"{heads.value[2]}/linear", VALUE]
 
 
 def _tensor(name: str, dtype: int, shape: list[int]) -> ValueInfoProto:

@@ -10,6 +10,7 @@ says, and give a win rate; their numbers may be float16. Such a graph is made on
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,7 +31,9 @@ from onnx import (
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import MOST_WEIGHTS, Ends, ModelError
 from pydlshogi.network.host import Graph
+from pydlshogi.network.integers import Tower
 from pydlshogi.network.onnx_export import onnx_model
+from pydlshogi.network.onnx_tower import FLOATS, tower_of_graph
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.files import open_plain
 
@@ -47,7 +50,6 @@ class _End(NamedTuple):
 
 
 _NONE: Final = _End("", "", [])
-_FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
 
 
 def graph_of(path: Path, encodings: Iterable[Encoding], *, half: bool) -> Graph:
@@ -60,19 +62,42 @@ def graph_of(path: Path, encodings: Iterable[Encoding], *, half: bool) -> Graph:
         weights, architecture, _ = read_network(path, encodings)
         name = f"{architecture} {'float16' if half else 'float32'}"
         return _checked(name, onnx_model(weights, half=half), encodings, foreign=False)
-    try:
+    with _named(path):
         model = _read(path)
-        inputs = _parts_of(model, encodings)
-        if inputs:
-            opsets = (opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx"))
-            _join(model.graph, inputs, next(opsets, 0))
-        return _checked("an .onnx file", model, encodings, foreign=bool(inputs))
+        return _graph_in(model, _parts_of(model, encodings), encodings)
+
+
+def tower_in(path: Path, encodings: Sequence[Encoding]) -> tuple[Tower | None, Encoding, bool]:
+    """The network in an `.onnx` file as a tower, or None where it is none; its encoding; whether it is of another
+    program's form. Raises `ModelError`, which names the file."""
+    with _named(path):
+        model = _read(path)
+        parts = _parts_of(model, encodings)
+        inputs = {end.name: end.shape for end in parts or _inputs(model.graph)}
+        tower = tower_of_graph(model.graph, inputs, win_rate=bool(parts))
+        graph = _graph_in(model, parts, encodings)
+        return tower, graph.encoding, graph.foreign
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What is wrong with a file is a `ModelError` that names it."""
+    try:
+        yield
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}") from error
     except ModelError as error:
         raise type(error)(f"{path}: {error}") from error
     except (DecodeError, ValueError) as error:
         raise ModelError(f"{path}: not an ONNX file, or damaged") from error
+
+
+def _graph_in(model: ModelProto, parts: Sequence[_End], encodings: Sequence[Encoding]) -> Graph:
+    """The network of an `.onnx` file as one of ours, which `model` becomes."""
+    if parts:
+        opsets = (opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx"))
+        _join(model.graph, parts, next(opsets, 0))
+    return _checked("an .onnx file", model, encodings, foreign=bool(parts))
 
 
 def _read(path: Path) -> ModelProto:
@@ -91,7 +116,7 @@ def _read(path: Path) -> ModelProto:
 
 def _check_finite(constant: TensorProto) -> None:
     """Raises ModelError for weights that are not; a lone infinity is the end of a range."""
-    if constant.data_type not in _FLOATS:
+    if constant.data_type not in FLOATS:
         return
     numbers = np.asarray(numpy_helper.to_array(constant), np.float64)
     if np.isnan(numbers).any() or (numbers.size > 1 and np.isinf(numbers).any()):

@@ -1,4 +1,4 @@
-"""OpenVINO as a backend: Intel's runtime, on a CPU two to eight times as fast as ONNX Runtime, most of all with AMX.
+"""OpenVINO as a backend: Intel's runtime, for processors with AMX, where it is the fastest of the frameworks.
 
 It runs an `.npz`, turned into a graph in memory, or an `.onnx` file, on the CPU only. Unless told otherwise it computes
 in bfloat16 where the processor has instructions for that, whatever the file says, and in float32 on any other.
@@ -18,9 +18,6 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Resources
 from pydlshogi.network.host import Graph, HostBackend
 from pydlshogi.support.arrays import Float32Array
-from pydlshogi.support.cache import cached
-from pydlshogi.support.compiled import sources_digest
-from pydlshogi.support.files import digest, shipped_model
 
 # OpenVINO imports its converter where it can, and that reports over the internet that it was imported.
 sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
@@ -37,12 +34,8 @@ def openvino_backend(path: Path, encodings: Sequence[Encoding], resources: Resou
         raise BackendError("Precision half: this CPU has no bfloat16")
     try:
         core = openvino.Core()
-        if path.parent == shipped_model():
-            graph, settings = _compiled(core, path, encodings, resources)
-            model = core.import_model(graph.content, "CPU", settings)
-        else:  # of other networks there may be thousands, so none is kept
-            graph, settings = _graph(path, encodings, resources)
-            model = core.compile_model(core.read_model(graph.content), "CPU", settings)
+        graph, settings = _graph(path, encodings, resources)
+        model = core.compile_model(core.read_model(graph.content), "CPU", settings)
         return HostBackend(
             f"OpenVINO {openvino.__version__.split('-')[0]} on {resources.cpu}: {graph.name}",
             graph.encoding,
@@ -71,25 +64,6 @@ def _graph(path: Path, encodings: Sequence[Encoding], resources: Resources) -> t
         "NUM_STREAMS": resources.streams,
         "ENABLE_CPU_PINNING": False,  # two engines on one machine would share a core and leave another idle
     }
-
-
-def _compiled(
-    core: Any, path: Path, encodings: Sequence[Encoding], resources: Resources
-) -> tuple[Graph, dict[str, Any]]:
-    """The same as OpenVINO has compiled it, kept: what leads there takes a third of a second."""
-    named = {encoding.name: encoding for encoding in encodings}
-
-    def compiled() -> tuple[dict[str, Any], dict[str, Any]]:
-        graph, settings = _graph(path, encodings, resources)
-        model = core.compile_model(core.read_model(graph.content), "CPU", settings)
-        kept = {"encoding": graph.encoding.name, "content": model.export_model().getvalue()}
-        return graph._asdict() | kept, settings
-
-    how = f"{resources.precision}-{resources.threads_a_stream}x{resources.streams}"
-    cpu = [core.get_property("CPU", asked) for asked in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES")]
-    key = (openvino.__version__, *cpu, how, *named, digest(path), sources_digest(Path(__file__)))
-    fields, settings = cached(f"openvino/{path.name}-{how}", repr(key), compiled)
-    return Graph(**{**fields, "encoding": named[fields["encoding"]]}), settings
 
 
 class _Run:

@@ -12,8 +12,8 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.host import sigmoid, softmax
+from pydlshogi.network.backend import CPU_BATCH, BackendError, Resources
+from pydlshogi.network.host import product, sigmoid, softmax
 from pydlshogi.network.sparse import HIDDEN, read_sparse
 from pydlshogi.network.weights import Array, Weights
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int16Array, Int32Array, Uint32Array
@@ -71,6 +71,7 @@ class SparseBackend:
     """See `Backend` for the contract. Each call has a place of its own to work in, so there may be any number."""
 
     on_gpu = False
+    batch_size = CPU_BATCH
     foreign = False
 
     def __init__(self, weights: Weights, encoding: Encoding, resources: Resources) -> None:
@@ -104,9 +105,6 @@ class SparseBackend:
             values,
         )
         return priors, values
-
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        raise BackendError("a sparse network sees no planes")
 
 
 def quantised(weights: Weights, encoding: Encoding) -> Weights:
@@ -217,15 +215,6 @@ def _activate(sums: Int16Array, one: np.int32, active: Int16Array) -> None:
         active[i] = np.int16(np.float32(np.int32(x * x)) * unit + np.float32(0.5))
 
 
-@inlined
-def _product(row: Int8Array, active: Int16Array) -> np.int32:
-    # numba's sums of integers have 64 bits where they are not told otherwise, and vectors of those are half as fast.
-    total = np.int32(0)
-    for i in range(len(active)):
-        total = np.int32(total + np.int32(np.int32(active[i]) * np.int32(row[i])))
-    return total
-
-
 def _predict(
     packed: Uint32Array,
     firsts: Int32Array,
@@ -252,7 +241,7 @@ def _predict(
         for move in range(first, stop):
             rest, third = divmod(wide(labels[move]), label_parts[2])
             row, second = divmod(rest, label_parts[1])
-            logit = np.float32(_product(network.move_rows[row], active)) * network.move_unit
+            logit = np.float32(product(active, network.move_rows[row])) * network.move_unit
             logit += network.move_bias[row] + network.move_bias_1[second] + network.move_bias_2[third]
             priors[move] = logit * sharpness
         softmax(priors[first:stop])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, unpack
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError, Resources
 from pydlshogi.network.host import HostBackend, borrowed
@@ -143,6 +143,7 @@ class CudaBackend:
     """
 
     on_gpu = True
+    batch_size = 0
     foreign = False
 
     def __init__(
@@ -172,12 +173,6 @@ class CudaBackend:
                 given = packed[rows], bounds - bounds[0], labels[moves], temperature
                 stream.predict(*given, priors[moves], values[rows])
         return priors, values
-
-    def infer(self, planes: Float32Array) -> tuple[Float32Array, Float32Array]:
-        with torch.inference_mode():
-            there = torch.from_numpy(planes).to("cuda", self._dtype, memory_format=torch.channels_last)
-            policy, value = self._predictor.network(there)
-            return policy.float().cpu().numpy(), value.float().cpu().numpy()
 
 
 class _Stream:
@@ -249,7 +244,7 @@ class _Graph:
     ) -> None:
         """As `_Stream.predict`, for up to `size` positions; the stream is the current one."""
         size, moves = len(packed), len(priors)
-        self._encoding.unpack(packed, self._planes.numpy()[:size])
+        unpack(self._encoding, packed, self._planes.numpy()[:size])
         self._firsts.numpy()[: size + 1] = firsts
         self._firsts.numpy()[size + 1 :] = moves  # positions that fill the batch up have no moves
         self._labels.numpy()[:moves] = labels

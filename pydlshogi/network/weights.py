@@ -20,6 +20,7 @@ from numpy.lib import format as npy
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import (
+    BATCH_NORMALISATION_EPS,
     HOW_TO_EXPORT,
     Architecture,
     ModelError,
@@ -27,11 +28,14 @@ from pydlshogi.network.architecture import (
     parameter_shapes,
     recognise,
 )
+from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.files import open_plain, replacing
 
 Array = npt.NDArray[Any]
 Weights = dict[str, Array]
 
+LARGEST: Final = "largest"
+"""An array beside those of the network: float32 [maps], the largest value of each map, see `integers`."""
 _MOST_ARRAYS: Final = 4096
 _LONGEST_HEADER: Final = 4096
 """Bytes that say what an array is."""
@@ -66,8 +70,24 @@ def read_network(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Ar
         return _unpacked(archive), architecture, encoding
 
 
+def read_largest(path: Path, maps: int) -> Float32Array | None:
+    """The largest values of so many maps of a network, where its `.npz` file holds them. Raises `ModelError`."""
+    with opened_archive(path) as archive:
+        member = f"{LARGEST}.npy"
+        if member not in archive.namelist():
+            return None
+        shape, dtype = _header(archive, member)
+        if shape == (maps,) and dtype.kind == "f":
+            ((name, array),) = arrays_in(archive, [member])
+            largest = converted(name, array, np.float32)
+            if (largest > 0).all():
+                return largest
+        raise ModelError(f"array {LARGEST} does not hold the largest values of {maps} maps")
+
+
 def _unpacked(archive: ZipFile) -> Weights:
-    return {name: converted(name, array, np.float32) for name, array in arrays_in(archive, archive.namelist())}
+    members = [member for member in archive.namelist() if member != f"{LARGEST}.npy"]
+    return {name: converted(name, array, np.float32) for name, array in arrays_in(archive, members)}
 
 
 def arrays_in(archive: ZipFile, members: Iterable[str]) -> Iterator[tuple[str, Array]]:
@@ -96,6 +116,7 @@ def opened_archive(path: Path) -> Iterator[ZipFile]:
 
 def _architecture(archive: ZipFile) -> Architecture:
     headers = array_headers(archive)
+    headers.pop(LARGEST, None)
     if "encoding" in headers:
         raise ModelError("a sparse network: Backend auto or sparse runs it")
     for name, (_, dtype) in headers.items():
@@ -133,8 +154,16 @@ def converted(name: str, array: Array, dtype: type[np.floating]) -> Array:
     return converted
 
 
-def write_weights(path: str | os.PathLike[str], weights: Mapping[str, Array], *, half: bool = False) -> None:
+def write_weights(
+    path: str | os.PathLike[str],
+    weights: Mapping[str, Array],
+    *,
+    half: bool = False,
+    largest: Float32Array | None = None,
+) -> None:
     """Write an `.npz` file that Chainer's `load_npz` reads too; `half` stores float16, half as large.
+
+    `largest`: what `read_largest` is to find.
 
     An existing file is replaced only when the new one is complete. Raises `ModelError` for arrays that are no
     network or not finite in that type, OSError when the file cannot be written.
@@ -142,8 +171,27 @@ def write_weights(path: str | os.PathLike[str], weights: Mapping[str, Array], *,
     architecture_of(weights)
     dtype = np.float16 if half else np.float32
     arrays: dict[str, Any] = {name: converted(name, array, dtype) for name, array in weights.items()}
+    if largest is not None:
+        arrays[LARGEST] = largest
     with replacing(Path(path)) as file:
         np.savez_compressed(file, **arrays)
+
+
+def folded_convolution(weights: Weights, name: str, normalisation: str | None) -> tuple[Array, Array]:
+    """Kernel and bias of one convolution that also does the batch normalisation behind it, if there is one.
+
+    gamma (W x + b - mean) / sqrt(var + eps) + beta = (s W) x + (s (b - mean) + beta), s = gamma / sqrt(var + eps).
+    """
+    kernel = weights[f"{name}/W"]
+    bias = weights.get(f"{name}/b", np.zeros(len(kernel), np.float32))
+    if normalisation is None:
+        return kernel, bias
+    gamma, beta, mean, variance = (
+        weights[f"{normalisation}/{part}"].astype(np.float64) for part in ("gamma", "beta", "avg_mean", "avg_var")
+    )
+    scale = gamma / np.sqrt(variance + BATCH_NORMALISATION_EPS)
+    folded_bias = scale * (bias - mean) + beta
+    return (kernel * scale[:, None, None, None]).astype(np.float32), folded_bias.astype(np.float32)
 
 
 def random_weights(architecture: Architecture, seed: int) -> Weights:

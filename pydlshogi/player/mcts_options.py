@@ -26,8 +26,8 @@ class NetworkOptions(EngineOptions):
         "Backend",
         "auto",
         (*BACKENDS, "uniform", "hash"),
-        help="what runs the network; auto: sparse for a sparse one, else torch where it sees a GPU, openvino where it "
-        "is installed and the network runs on the CPU, or onnx; uniform and hash play without a network",
+        help="what runs the network; auto: sparse for a sparse one, else torch or onnx where they see a GPU, winograd "
+        "on the CPU, and onnx for an .onnx file that is no residual tower; uniform and hash play without a network",
     )
     device = Combo("Device", "auto", DEVICES, help="where the network runs")
     precision = Combo(
@@ -50,7 +50,7 @@ class NetworkOptions(EngineOptions):
         0,
         1024,
         aliases=("batchsize", "DNN_Batch_Size1"),
-        help="positions evaluated at once, at most; 0: measured, once per network and device",
+        help="positions evaluated at once, at most; 0: what suits the backend, which is measured once on a GPU",
     )
     eval_coef = Spin(
         "Eval_Coef",

@@ -15,11 +15,11 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.network.architecture import EncodingError, ModelError
-from pydlshogi.network.backend import UNMEASURED_BATCH, Backend, BackendError
+from pydlshogi.network.backend import CPU_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
-from pydlshogi.network.loading import installed, load_backend, why_unusable
+from pydlshogi.network.loading import load_backend
 from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, OtherGameError, PlayerError, Report
-from pydlshogi.player.batching import best_batch_size, fastest
+from pydlshogi.player.batching import best_batch_size
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
@@ -32,8 +32,6 @@ from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search, stored_search
 
-QUANTISED_BACKENDS: Final = ("onnx", "openvino")
-"""Backends that can run a quantised network."""
 GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
 """Options that a network may bring along, and what they are where it does not."""
 
@@ -68,19 +66,15 @@ class NetworkPlayer(BasePlayer):
     """What the hash evaluator is told of moves; None: their numbers."""
     shipped: str = ""
     """The file in `model/` of the network that comes along; "": there is none, see `without_network`."""
-    quantised: ClassVar[str] = ""
-    """Its twin in int8; "": there is none."""
-    one_at_a_time: ClassVar[bool] = False
-    """It asks for one batch at a time, for which the network may have all threads."""
-    unmeasured_batch: ClassVar[int] = UNMEASURED_BATCH
-    """The batch size where none is asked for and there is no network to measure."""
+    unmeasured_batch: ClassVar[int] = CPU_BATCH
+    """The batch size where none is asked for and there is no network."""
 
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__(options)
         self.evaluator: Evaluator = UniformEvaluator()
         self.description = ""
         """What evaluates, in one line."""
-        self.batch_size = UNMEASURED_BATCH
+        self.batch_size = CPU_BATCH
         self.threads = 1
         self.fitted: Mapping[str, int] = GENERAL
         self._loaded_with: tuple[object, ...] = ()
@@ -154,58 +148,40 @@ class NetworkPlayer(BasePlayer):
             evaluator, description = own
         else:
             try:
-                modelfile, backend = self._choose_network(options, threads)
+                modelfile, backend = self._network(options, threads)
             except EncodingError as error:
                 raise OtherGameError(str(error)) from None
             except (BackendError, ModelError) as error:
                 raise PlayerError(str(error)) from None
             description = f"{modelfile.name}: {backend.description}"
-            if not (options.batch_size or self.one_at_a_time):
+            batch_size = options.batch_size or backend.batch_size
+            if not batch_size:
                 with step("measuring how many positions to evaluate at once"):
                     batch_size = best_batch_size(backend, modelfile)
-                remarks += (f"{description}, {batch_size} positions at once",)
+            remarks += (f"{description}, {batch_size} positions at once",)
             evaluator = NetworkEvaluator(backend)
-            # auto prefers OpenVINO where it is installed, but for a sparse network.
-            if options.backend == "auto" and not backend.encoding.features and installed("openvino"):
-                remarks += tuple(filter(None, [why_unusable("openvino")]))
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
         evaluator = self.completed(evaluator, options)
-        with step("preparing the search; after an installation it is compiled, which takes a minute or so"):
+        with step("preparing the search; after an installation it is compiled, which takes some seconds"):
             latency = self.warmed_up(evaluator, batch_size)
         return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
-    def _choose_network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
-        """The network the user named; else the shipped one, quantised where that is clearly faster."""
-
-        def load(name: str, modelfile: Path) -> Backend:
-            with step(f"loading {modelfile.name}"):
-                return load_backend(
-                    name,
-                    modelfile,
-                    self.encodings,
-                    device=options.device,
-                    precision=options.precision,
-                    threads=threads,
-                    streams=1 if self.one_at_a_time else threads,
-                    batch_size=options.batch_size or (UNMEASURED_BATCH if self.one_at_a_time else 0),
-                )
-
-        if options.modelfile:
-            modelfile = Path(options.modelfile)
-            return modelfile, load(options.backend, modelfile)
-        shipped = shipped_model() / self.shipped
-        exact = load(options.backend, shipped)
-        if not self.quantised:
-            return shipped, exact
-        quantised = shipped.with_name(self.quantised)
-        names = [name for name in QUANTISED_BACKENDS if options.backend in ("auto", name) and installed(name)]
-        if exact.on_gpu or options.precision != "auto" or not names or not quantised.exists():
-            return shipped, exact
-        with step("measuring which form of the network is faster"):
-            best = fastest(exact, {name: partial(load, name, quantised) for name in names}, quantised)
-        return (shipped if best is exact else quantised), best
+    def _network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
+        """The network the user named; else the shipped one."""
+        modelfile = Path(options.modelfile) if options.modelfile else shipped_model() / self.shipped
+        with step(f"loading {modelfile.name}"):
+            return modelfile, load_backend(
+                options.backend,
+                modelfile,
+                self.encodings,
+                device=options.device,
+                precision=options.precision,
+                threads=threads,
+                streams=threads,
+                batch_size=options.batch_size,
+            )
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
         """Search a little, so that all kernels are there, and see how long batches take.
@@ -238,6 +214,8 @@ class NetworkPlayer(BasePlayer):
         best = root.moves()[0].move
         root.line(best)
         _ = root.value, root.leader(), search.knows(position)
+        batch.clear()
+        batch.add(position, position.legal_moves())  # as `eval` does, and players without a search
         root.prove([best], 1)
         search.advance(position, best)
         return latency

@@ -12,11 +12,10 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report, moves_named
 from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.latency import Latency
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.uct.batch import Batch, Evaluator
+from pydlshogi.uct.batch import Batch
 
 
 class Rated(NamedTuple):
@@ -35,18 +34,11 @@ class ReflexPlayer(NetworkPlayer):
     """Rates the legal moves and plays one of them, whatever the clock says: it is done before it could ask."""
 
     options: ReflexOptions
-    one_at_a_time = True
 
     def __init__(self, options: ReflexOptions) -> None:
         super().__init__(options)
         self._rng = SeededRng()
         self._rng.begin(options.seed)
-
-    def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
-        """Also what fills a batch from a position, which a search does by other means."""
-        position = self.start()
-        Batch(1, self.rules.most_moves, evaluator.encoding).add(position, position.legal_moves())
-        return super().warmed_up(evaluator, batch_size)
 
     def new_game(self) -> None:
         self._rng.begin(self.options.seed)

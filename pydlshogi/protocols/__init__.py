@@ -1,1 +1,1 @@
-"""Conversations about Othello: GTP, NBoard's protocol, and a game at a terminal."""
+"""Conversations about Othello: GTP and NBoard's protocol."""

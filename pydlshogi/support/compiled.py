@@ -288,10 +288,9 @@ def compiled_for(name: str, function: Function, **rules: object) -> Function:
     one function for each qualified name, so each game's kernel has its own. No helper that such a kernel calls may take
     the records of two games: their machine code would carry one name. Asked for again, the kernel is the same.
     """
-    kernel = _named_for(name, function, rules)
-    place = f"{kernel.__module__}.{kernel.__qualname__}"
+    place = f"{function.__module__}.{function.__qualname__}_{name}"
     if place not in _kernels:
-        _kernels[place] = compiled(kernel)
+        _kernels[place] = compiled(_named_for(name, function, rules))
     return cast(Function, _kernels[place])
 
 
@@ -320,4 +319,5 @@ def _named_for(game: str, function: Function, rules: dict[str, object]) -> Funct
 wide: Final[Callable[[Any], int]] = types.int64  # type: ignore[assignment]
 """An integer with 64 bits, signed: numba compiles a function anew for each width that it is given."""
 word: Final[Callable[[Any], int]] = types.uint64  # type: ignore[assignment]
-"""An integer with 64 bits, unsigned: together with a signed one it would be a float."""
+"""An integer with 64 bits, unsigned: together with a signed one it would be a float. An index of this type costs no
+question whether it counts from the end."""

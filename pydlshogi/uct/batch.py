@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, labels_of
+from pydlshogi.encoding import Encoding, labels_of, packed_of
 from pydlshogi.game import Position
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Uint32Array, Uint64Array
 
@@ -70,7 +70,7 @@ class Batch:
             labels[:] = moves
             return
         state = position.states[-1]
-        self.encoding.pack(state, self.packed[row])
+        self.packed[row] = packed_of(self.encoding, position.states[-1:])[0]
         labels[:] = labels_of(self.encoding, state, moves)
 
 

@@ -249,7 +249,7 @@ def judge(
     """
     numbers = moves.words.view(np.uint16)
     for row in range(len(packed)):
-        mover, opponent = unpacked(packed, row)
+        mover, opponent = unpacked(packed[row])
         discs = count(mover | opponent)
         first, last = firsts[row], firsts[row + 1]
         values[row] = known[row]

@@ -116,7 +116,7 @@ def play_all(packed: Uint32Array, weights: Float32Array, rng: Uint64Array, resul
     """Play packed positions to their ends; each result is 1 if the side to move has won, 0.5 draw, 0 if it has lost."""
     sums = np.empty(MOST_MOVES, np.float32)
     for row in range(len(packed)):
-        mover, opponent = unpacked(packed, row)
+        mover, opponent = unpacked(packed[row])
         results[row] = 0.5 + 0.5 * np.sign(play_out(mover, opponent, weights, sums, rng))
 
 

@@ -29,7 +29,6 @@ class ShogiPlayer(NetworkPlayer):
     encodings = ALL_ENCODINGS
     moves_encoding = MOVES
     shipped = "pydlshogi.npz"
-    quantised = "pydlshogi.int8.onnx"
 
     def start(self) -> ShogiPosition:
         return ShogiPosition()

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, no_planes, own_numbers
+from pydlshogi.encoding import Encoding, Symmetry, listed_by, no_planes, own_numbers
+from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import (
     DROPS,
     ENEMY,
@@ -25,8 +26,8 @@ from pydlshogi.games.dobutsu.rules import (
     held,
     piece_on,
 )
-from pydlshogi.support.arrays import Float32Array, Record, Uint32Array
-from pydlshogi.support.compiled import compiled, rule, word
+from pydlshogi.support.arrays import Int32Array, Record, Uint32Array
+from pydlshogi.support.compiled import rule, word
 
 _ON_BOARD: Final = 2 * HEN
 _PLANES: Final = _ON_BOARD + 2 * 2 * IN_HAND
@@ -39,22 +40,22 @@ def pack(state: Record, words: Uint32Array) -> None:
     words[0], words[1] = state.pieces, state.pieces >> _32_BITS
 
 
-@compiled
-def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), _PLANES * SQUARES)
-    flat[:] = 0.0
-    for row in range(len(packed)):
-        pieces = word(packed[row, 0]) | word(packed[row, 1]) << _32_BITS
-        for square in range(SQUARES):
-            piece = piece_on(pieces, square)
-            if piece:
-                plane = piece - 1 if piece < ENEMY else HEN + piece - ENEMY - 1
-                flat[row, SQUARES * plane + square] = 1.0
-        for place in range(2 * IN_HAND):
-            first = SQUARES * (_ON_BOARD + 2 * place)
-            # Never more than there are planes for, whatever words somebody sends.
-            for element in range(first, first + SQUARES * min(held(pieces, place), 2)):
-                flat[row, element] = 1.0
+@rule
+def _list_active(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    a = f = 0
+    pieces = word(packed[0]) | word(packed[1]) << _32_BITS
+    # Somebody may send words with pieces that there are no planes for.
+    for square in range(SQUARES):
+        piece = piece_on(pieces, square)
+        plane = piece - 1 if piece < ENEMY else HEN + piece - ENEMY - 1
+        if 0 <= plane < _ON_BOARD:
+            active[a] = SQUARES * plane + square
+            a += 1
+    for place in range(2 * IN_HAND):
+        for i in range(min(held(pieces, place), 2)):
+            full[f] = _ON_BOARD + 2 * place + i
+            f += 1
+    return a, f
 
 
 def _mirror() -> Symmetry:
@@ -77,7 +78,8 @@ DOBUTSU: Final = Encoding(
     words=2,
     label_moves=own_numbers("dobutsu"),
     pack=pack,
-    unpack=_unpack,
+    list_active=listed_by("dobutsu", _list_active),
+    start=DobutsuPosition,
     symmetries=(_mirror(),),
 )
 
@@ -115,7 +117,7 @@ DOBUTSU_SPARSE: Final = DOBUTSU._replace(
     planes=0,
     words=1 + _PIECES,
     pack=_pack_rows,
-    unpack=no_planes,
+    list_active=no_planes,
     symmetries=(),
     features=_HELD + _MOST_HELD * 2 * IN_HAND,
     label_parts=(LABELS, 1, 1),

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, Symmetry, no_planes, own_numbers
+from pydlshogi.encoding import Encoding, Symmetry, listed_by, no_planes, own_numbers
 from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import ONE, PASS, ZERO, mobility
 from pydlshogi.games.othello.squares import TURNED
-from pydlshogi.support.arrays import Float32Array, Int8Array, Record, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint32Array
+from pydlshogi.support.compiled import inlined, rule, wide, word
 
 _PLANES: Final = 3
 _SIDE: Final = 8
@@ -31,23 +32,23 @@ def pack(state: Record, words: Uint32Array) -> None:
 
 
 @inlined
-def unpacked(packed: Uint32Array, row: int) -> tuple[np.uint64, np.uint64]:
+def unpacked(packed: Uint32Array) -> tuple[np.uint64, np.uint64]:
     """The discs of the side to move, and of its opponent."""
-    mover = word(packed[row, 0]) | word(packed[row, 1]) << _32_BITS
-    opponent = word(packed[row, 2]) | word(packed[row, 3]) << _32_BITS
-    return mover, opponent
+    return word(packed[0]) | word(packed[1]) << _32_BITS, word(packed[2]) | word(packed[3]) << _32_BITS
 
 
-@compiled
-def _unpack(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), _PLANES, _SIDE * _SIDE)
-    for row in range(len(packed)):
-        mover, opponent = unpacked(packed, row)
-        moves = mobility(mover, opponent)
-        for square in range(_SIDE * _SIDE):
-            flat[row, 0, square] = mover >> word(square) & ONE
-            flat[row, 1, square] = opponent >> word(square) & ONE
-            flat[row, 2, square] = moves >> word(square) & ONE
+@rule
+def _list_active(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    mover, opponent = unpacked(packed)
+    a = first = 0
+    for squares in (mover, opponent, mobility(mover, opponent)):
+        left = squares
+        while left != ZERO:
+            active[a] = first + wide(lowest(left))
+            a += 1
+            left &= left - ONE
+        first += _SIDE * _SIDE
+    return a, 0
 
 
 def _symmetry(turn: int) -> Symmetry:
@@ -66,7 +67,8 @@ OTHELLO: Final = Encoding(
     words=WORDS,
     label_moves=own_numbers("othello"),
     pack=pack,
-    unpack=_unpack,
+    list_active=listed_by("othello", _list_active),
+    start=OthelloPosition,
     symmetries=tuple(_symmetry(turn) for turn in range(1, 8)),
 )
 
@@ -134,7 +136,7 @@ OTHELLO_SPARSE: Final = OTHELLO._replace(
     planes=0,
     words=1 + len(LINES) + 2 * _MOST_MOVES + 1,
     pack=_pack_rows,
-    unpack=no_planes,
+    list_active=no_planes,
     symmetries=(),
     features=_DISCS + 65,
     label_parts=(PASS + 1, 1, 1),

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from cshogi import BISHOP, GOLD, PAWN, PROM_ROOK, ROOK, WHITE
 
-from pydlshogi.encoding import Encoding, Symmetry, labelled_by, no_planes, pack_nothing
+from pydlshogi.encoding import Encoding, Symmetry, labelled_by, listed_by, no_planes, pack_nothing
 from pydlshogi.games.shogi.board import (
     DROP,
     ORIGIN,
@@ -35,11 +35,12 @@ from pydlshogi.games.shogi.names import (
     PLANES_PER_SIDE,
     UNPROMOTED_DIRECTIONS,
 )
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
-from pydlshogi.support.arrays import Float32Array, Int8Array, Record, Uint32Array
+from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint32Array
 from pydlshogi.support.bits import bits_of, count, high_word, low_word, lowest, mirrored, nothing, without_lowest
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.compiled import inlined, rule, wide, word
 
 # Packed: for each plane of Board three words, the lowest squares first, and of `white` the side not to move; then the
 # hands of both sides, a byte for each kind, PAWN's the lowest; the highest byte of the mover's: 1 when it is in check.
@@ -128,38 +129,36 @@ _BOOK_MOST_HELD: Final = np.array(MAX_PIECES_IN_HAND)
 
 
 @inlined
-def _mark(planes: Float32Array, first: int, squares: int, order: Int8Array) -> None:
+def _list(active: Int32Array, a: int, first: int, squares: int, order: Int8Array) -> int:
+    """List a set of squares of the plane whose numbers begin at `first`, behind `a` others; their number with these."""
     while squares:
-        planes[first + order[lowest(squares)]] = 1.0
+        active[word(a)] = first + order[lowest(squares)]
+        a += 1
         squares = without_lowest(squares)
+    return a
 
 
 @inlined
-def _fill(planes: Float32Array, first: int, number: int) -> None:
-    for element in range(81 * first, 81 * (first + number)):
-        planes[element] = 1.0
-
-
-@inlined
-def _fill_hand(planes: Float32Array, first: int, hand: int, most: Any) -> None:
-    """For n pieces of a kind, the first n of the planes that there are for it are full."""
+def _list_hand(full: Int32Array, f: int, first: int, hand: int, most: Any) -> int:
+    """The same of the planes of a hand: for n pieces of a kind, the first n of those that there are for it."""
     for place in range(7):
-        _fill(planes, first, min(held(hand, _BOOK_HELD[place]), most[place]))
+        for plane in range(first, first + min(held(hand, _BOOK_HELD[place]), most[place])):
+            full[f] = plane
+            f += 1
         first += most[place]
+    return f
 
 
-@compiled
-def _unpack_book(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), NUM_PLANES * 81)
-    for row in range(len(packed)):
-        for element in range(NUM_PLANES * 81):
-            flat[row, element] = 0.0
-        board = _board(packed[row])
-        for side in range(2):
-            own, first = of_side(board, side), side * PLANES_PER_SIDE
-            for kind in range(1, _KINDS + 1):
-                _mark(flat[row], 81 * (first + BOOK_PLANE[kind]), of_kind(board, own, kind), BOOK_SQUARE)
-            _fill_hand(flat[row], first + _KINDS, _hand(packed[row], side), _BOOK_MOST_HELD)
+@rule
+def _list_book(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    a = f = 0
+    board = _board(packed)
+    for side in range(2):
+        own, first = of_side(board, side), side * PLANES_PER_SIDE
+        for kind in range(1, _KINDS + 1):
+            a = _list(active, a, 81 * (first + BOOK_PLANE[kind]), of_kind(board, own, kind), BOOK_SQUARE)
+        f = _list_hand(full, f, first + _KINDS, _hand(packed, side), _BOOK_MOST_HELD)
+    return a, f
 
 
 def _direction(origin: int, target: int) -> int:
@@ -222,69 +221,69 @@ _NYUGYOKU_PER_SIDE: Final = 1 + _NYUGYOKU_PIECES + _NYUGYOKU_POINTS
 _NYUGYOKU_PLANES: Final = _DLSHOGI_PLANES + 2 * _NYUGYOKU_PER_SIDE
 
 
-@compiled
-def _unpack_dlshogi(packed: Uint32Array, planes: Float32Array) -> None:
-    """dlshogi's planes, and as many of the last moves as there are behind them."""
-    flat = planes.reshape(len(planes), planes.shape[1] * 81)
-    for row in range(len(packed)):
-        _lay_dlshogi(packed[row], flat[row])
-        for i in range(planes.shape[1] - _DLSHOGI_PLANES):
-            step = wide(packed[row, 3 * i + 2]) >> _STEP_BITS
-            if 1 <= step <= 81:
-                flat[row, 81 * (_DLSHOGI_PLANES + i) + step - 1] = 1.0
-
-
-@compiled
-def _unpack_nyugyoku(packed: Uint32Array, planes: Float32Array) -> None:
-    flat = planes.reshape(len(planes), _NYUGYOKU_PLANES * 81)
-    for row in range(len(packed)):
-        words = packed[row]
-        _lay_dlshogi(words, flat[row])
-        board, turn = _board(words), words[_HANDS + 3] >> 24 & 1
-        for side in range(2):
-            men, first = army(board, side), _DLSHOGI_PLANES + side * _NYUGYOKU_PER_SIDE
-            inside = of_side(board, side) & zone(side)
-            if inside & men.kings:
-                _fill(flat[row], first, 1)
-            pieces = count(inside & ~men.kings)
-            hand, held_points = _hand(words, side), wide(0)
-            for kind in range(PAWN, GOLD + 1):
-                held_points += held(hand, kind) * (5 if kind in (BISHOP, ROOK) else 1)
-            large = count(inside & (men.bishops | men.rooks | men.horses | men.dragons))
-            pieces_missing = 10 - pieces
-            points_missing = (28 if side == turn else 27) - pieces - 4 * large - held_points
-            if 0 <= pieces_missing < _NYUGYOKU_PIECES:
-                _fill(flat[row], first + 1 + pieces_missing, 1)
-            if 0 <= points_missing < _NYUGYOKU_POINTS:
-                _fill(flat[row], first + 1 + _NYUGYOKU_PIECES + points_missing, 1)
-
-
-@inlined
-def _lay_dlshogi(words: Uint32Array, planes: Float32Array) -> None:
-    """Fill the first of `planes` with a packed position, and all others with nothing."""
-    for element in range(len(planes)):
-        planes[element] = 0.0
-    board = _board(words)
+@rule
+def _list_dlshogi(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    a = f = 0
+    board = _board(packed)
     blockers = occupied(board)
     for side in range(2):
         own, first = of_side(board, side), 81 * DLSHOGI_PER_SIDE * side
         once = twice = thrice = nothing()
         for kind in range(1, _KINDS + 1):
             pieces = of_kind(board, own, kind)
-            _mark(planes, first + 81 * (kind - 1), pieces, _DLSHOGI_SQUARE)
+            a = _list(active, a, first + 81 * (kind - 1), pieces, _DLSHOGI_SQUARE)
             attacked = nothing()
             while pieces:
                 squares = attack(COLOUR * side + kind, lowest(pieces), blockers)
                 once, twice, thrice = once | squares, twice | (once & squares), thrice | (twice & squares)
                 attacked |= squares
                 pieces = without_lowest(pieces)
-            _mark(planes, first + 81 * (_KINDS + kind - 1), attacked, _DLSHOGI_SQUARE)
+            a = _list(active, a, first + 81 * (_KINDS + kind - 1), attacked, _DLSHOGI_SQUARE)
         for squares in (once, twice, thrice):
-            _mark(planes, first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
+            a = _list(active, a, first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
             first += 81
-        hand = _hand(words, side)
-        _fill_hand(planes, 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, hand, DLSHOGI_MOST_HELD)
-    _fill(planes, _DLSHOGI_PLANES - 1, words[_HANDS + 1] >> 24 & 1)
+        f = _list_hand(full, f, 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, _hand(packed, side), DLSHOGI_MOST_HELD)
+    if packed[_HANDS + 1] >> 24 & 1:
+        full[f] = _DLSHOGI_PLANES - 1
+        f += 1
+    return a, f
+
+
+@rule
+def _list_history(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    a, f = _list_dlshogi(packed, active, full)
+    for i in range(_STEPS):
+        step = wide(packed[3 * i + 2]) >> _STEP_BITS
+        if 1 <= step <= 81:
+            active[a] = 81 * (_DLSHOGI_PLANES + i) + step - 1
+            a += 1
+    return a, f
+
+
+@rule
+def _list_nyugyoku(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tuple[int, int]:
+    a, f = _list_dlshogi(packed, active, full)
+    board, turn = _board(packed), packed[_HANDS + 3] >> 24 & 1
+    for side in range(2):
+        men, first = army(board, side), _DLSHOGI_PLANES + side * _NYUGYOKU_PER_SIDE
+        inside = of_side(board, side) & zone(side)
+        if inside & men.kings:
+            full[f] = first
+            f += 1
+        pieces = count(inside & ~men.kings)
+        hand, held_points = _hand(packed, side), wide(0)
+        for kind in range(PAWN, GOLD + 1):
+            held_points += held(hand, kind) * (5 if kind in (BISHOP, ROOK) else 1)
+        large = count(inside & (men.bishops | men.rooks | men.horses | men.dragons))
+        pieces_missing = 10 - pieces
+        points_missing = (28 if side == turn else 27) - pieces - 4 * large - held_points
+        if 0 <= pieces_missing < _NYUGYOKU_PIECES:
+            full[f] = first + 1 + pieces_missing
+            f += 1
+        if 0 <= points_missing < _NYUGYOKU_POINTS:
+            full[f] = first + 1 + _NYUGYOKU_PIECES + points_missing
+            f += 1
+    return a, f
 
 
 @rule
@@ -326,7 +325,8 @@ BOOK: Final = Encoding(
     words=_WORDS,
     label_moves=labelled_by("book", book_label),
     pack=pack,
-    unpack=_unpack_book,
+    list_active=listed_by("book", _list_book),
+    start=ShogiPosition,
     symmetries=(_mirror(NUM_PLANES, step=1),),
 )
 """The book's: planes 0 to 51 are of the side to move, 52 to 103 the same of its opponent.
@@ -342,7 +342,7 @@ DLSHOGI: Final = BOOK._replace(
     name="dlshogi",
     planes=_DLSHOGI_PLANES,
     label_moves=labelled_by("dlshogi", dlshogi_label),
-    unpack=_unpack_dlshogi,
+    list_active=listed_by("dlshogi", _list_dlshogi),
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
     parts=(2 * DLSHOGI_PER_SIDE, 2 * DLSHOGI_HELD + 1),
 )
@@ -353,6 +353,7 @@ HISTORY: Final = DLSHOGI._replace(
     name="history",
     planes=_HISTORY_PLANES,
     pack=pack_history,
+    list_active=listed_by("history", _list_history),
     symmetries=(_mirror(_HISTORY_PLANES, step=9),),
     parts=(),
 )
@@ -363,7 +364,7 @@ NYUGYOKU: Final = DLSHOGI._replace(
     name="nyugyoku",
     planes=_NYUGYOKU_PLANES,
     pack=pack_nyugyoku,
-    unpack=_unpack_nyugyoku,
+    list_active=listed_by("nyugyoku", _list_nyugyoku),
     symmetries=(_mirror(_NYUGYOKU_PLANES, step=9),),
     parts=(2 * DLSHOGI_PER_SIDE, _NYUGYOKU_PLANES - 2 * DLSHOGI_PER_SIDE),
 )
@@ -381,7 +382,7 @@ MOVES: Final = BOOK._replace(
     words=0,
     label_moves=labelled_by("moves", whole_move),
     pack=pack_nothing,
-    unpack=no_planes,
+    list_active=no_planes,
     symmetries=(),
 )
 """No planes; the label is cshogi's whole move."""
