@@ -1,15 +1,11 @@
 """What the programs of the command line cannot do they say in one line, before any work, and lose nothing."""
 
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pydlshogi.games.othello.records import read_games
-from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.files import shipped_model
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +32,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-PLAY = "pydlshogi.protocols.play"
+SERVE = "pydlshogi.protocols.serve"
 REFUSED = [
     ("utils.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
@@ -61,11 +57,14 @@ REFUSED = [
     ("utils.torture", ["--minutes", "nan"], "--minutes: must be at least 0"),
     ("utils.teach", ["true", "--nodes", "1", "--out", "{new}", "--odd", "1"], "--odd needs --records"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--ratio", "1.5"], "--ratio: must be 0 to 1"),
-    (PLAY, ["--seconds", "nan"], "--seconds: must be at least 0.001"),
-    (PLAY, ["--option", "Weights={array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
-    (PLAY, ["--option", "Weights={damaged.npz}"], "othello: {damaged.npz} holds no weights of patterns, or is damaged"),
-    (PLAY, ["--option", "Openings_File={latin}"], "othello: {latin} holds no opening book of Othello, or is damaged"),
-    (PLAY, ["--log", "{nowhere}/log"], "othello: {nowhere}/log: No such file or directory"),
+    (SERVE, ["--seconds", "nan"], "--seconds: must be at least 0.001"),
+    (SERVE, ["--option", "Weights={array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
+    (
+        SERVE,
+        ["--option", "Weights={damaged.npz}"],
+        "othello: {damaged.npz} holds no weights of patterns",
+    ),
+    (SERVE, ["--option", "Openings_File={latin}"], "othello: {latin} holds no opening book of Othello, or is damaged"),
     ("utils.othello.even", ["{nowhere}/file", *ENDLESS], "even: {nowhere}/file: No such file or directory"),
     ("utils.othello.even", ["{folder}", *ENDLESS], "even: {folder}: Is a directory"),
     ("utils.othello.register", ["{nowhere}/file", "--search=1", *ENDLESS], "register: {nowhere}/file: No such file"),
@@ -91,26 +90,3 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     *usage, said = err.splitlines()
     assert there(line) in said
     assert not usage or usage[0].startswith("usage: ")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-def test_a_game_that_nobody_reads_any_more_is_in_the_log(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    words = [sys.executable, "-m", PLAY, "--level", "1", "--log", str(log)]
-    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        shown = b""
-        while not shown.endswith(b"> "):
-            shown += process.stdout.read(1)
-        process.stdout.close()
-        process.communicate(b"f5\n")
-    assert process.returncode == 1
-    (game,) = read_games(log)
-    assert transcript(game.moves).startswith("f5")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_game_that_finds_no_room_in_the_log_is_shown() -> None:
-    words = [sys.executable, "-m", PLAY, "--auto", "--level", "1", "--log", "/dev/full"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "othello: output: No space left on device\n")
-    assert parse_transcript(done.stdout.splitlines()[-1]).end.over
