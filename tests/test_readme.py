@@ -29,18 +29,23 @@ def test_tables_are_up_to_date() -> None:
     assert rooms_table() in read(DOCS / "architecture.md"), "run: python -m utils.readme"
 
 
-def test_the_japanese_page_says_the_same_and_both_are_short() -> None:
+def test_the_pages_are_short() -> None:
     assert len(read(README).splitlines()) <= 150
     assert re.search(r"```text\n\$ bat/mcts_player\.sh\n.*\nbestmove .*```", TEXT, re.DOTALL)
 
-    def shape(page: Path) -> tuple[list[str], list[str], int]:
-        """The commands, where links lead, and how many headings there are."""
-        text = read(page)
-        commands = re.findall(r"^(?:bat/|python -m ).*?(?=  |$)", text, re.MULTILINE)
-        links = [link for link in re.findall(r"\]\((.*?)\)", text) if not link.startswith("README")]
-        return commands, links, len(re.findall(r"^#", text, re.MULTILINE))
 
-    assert shape(JAPANESE) == shape(README)
+@pytest.mark.parametrize("page", [JAPANESE, *DOCS.glob("*.ja.md")], ids=lambda page: page.name)
+def test_a_japanese_page_says_the_same(page: Path) -> None:
+    def shape(page: Path) -> tuple[list[str], list[str], list[int]]:
+        """The commands, where links lead but to the twin, and how many headings, rows and cells there are."""
+        text = read(page)
+        commands = re.findall(r"^(?:bat/|python ).*?(?=  |$)", text, re.MULTILINE)
+        links = [link.replace(".ja.md", ".md") for link in re.findall(r"\]\((.*?)\)", text)]
+        twin = page.name.replace(".ja.md", ".md")
+        numbers = [len(re.findall(mark, text, re.MULTILINE)) for mark in ("^#", r"^\|", r"\|")]
+        return commands, [link for link in links if link != twin], numbers
+
+    assert shape(page) == shape(page.with_name(page.name.replace(".ja.md", ".md")))
 
 
 def anchors(page: Path) -> set[str]:
@@ -91,8 +96,8 @@ def not_installed(extras: set[str]) -> set[str]:
 @pytest.mark.parametrize("extra", ["", *sorted({*NEED_MORE.values()})])
 def test_every_command_it_names_explains_itself_where_it_says(extra: str) -> None:
     modules = [module for module in [*COMMANDS, "pydlshogi.protocols.serve"] if NEED_MORE.get(module, "") == extra]
-    missing = not_installed({"chainer", "gpu", "cluster", "test", "train"} - {extra})
-    assert {"chainer", "torch", "psutil"} & missing
+    missing = not_installed({"chainer", "cluster", "gpu", "onnx", "openvino", "test", "train"} - {extra})
+    assert {"chainer", "onnxruntime", "psutil", "torch"} & missing
     done = helped(" ".join(modules), missing)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.findall(r"^usage: python -m (\S+) ", done.stdout, re.MULTILINE) == modules

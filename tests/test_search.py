@@ -2,17 +2,22 @@
 
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from replayed_boards import ReplayedBoards
+from thinker import Thinker
 from tic_tac_toe import Letters, TicTacToe
 
+from examples.search_in_a_page import Search as Page
 from pydlshogi.evaluator import HashEvaluator, Mixed, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -22,6 +27,8 @@ from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL
 from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced
+
+ROOT = Path(__file__).resolve().parent.parent
 
 WON = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)
@@ -468,84 +475,6 @@ class Lasting:
         return said
 
 
-class Slow:
-    """PUCT as the docstring of `Puct` says it, one playout at a time, with nodes in a dictionary."""
-
-    def __init__(self, game: Position, evaluator: Any, puct: Puct) -> None:
-        self.game, self.evaluator, self.puct = game, evaluator, puct
-        self.nodes: dict[tuple[int, int], dict[str, Any]] = {}
-        self.root = self.look_at()
-        self.evaluate(self.root, at_root=True)
-
-    def look_at(self) -> dict[str, Any]:
-        """The node of the position on the board, made if need be."""
-        name = (self.game.key(), self.game.ply())
-        if name not in self.nodes:
-            end = self.game.outcome()
-            proof = (end.value == 1, end.plies) if end and end.value != 0.5 else None
-            self.nodes[name] = {"end": end, "proof": proof, "evaluations": [], "moves": [], "visits": [], "wins": []}
-        return self.nodes[name]
-
-    def evaluate(self, node: dict[str, Any], at_root: bool = False) -> float:
-        priors, values, _ = evaluation_of(self.game, self.evaluator)
-        node["evaluations"].append(float(values[0]))
-        if at_root or len(node["evaluations"]) == self.puct.expand_at:
-            moves = self.game.legal_moves().tolist()
-            node |= {"moves": moves, "priors": (priors + np.float32(self.puct.prior_bonus)).tolist()}
-            node |= {"wins": [0.0] * len(moves), "visits": [0] * len(moves), "ends": [None] * len(moves)}
-        return float(values[0])
-
-    @staticmethod
-    def mean(node: dict[str, Any]) -> float:
-        if node["proof"]:
-            return float(node["proof"][0])
-        total = sum(node["evaluations"]) + sum(node["wins"])
-        return float(total / (len(node["evaluations"]) + sum(node["visits"])))
-
-    def choose(self, node: dict[str, Any]) -> int:
-        total = sum(node["visits"])
-        init, base, reduction = self.puct[3:6] if node is self.root else self.puct[:3]
-        c = init + math.log((total + base + 1) / base)
-        seen = sum(prior for prior, visits in zip(node["priors"], node["visits"], strict=True) if visits)
-        unvisited = self.puct.unvisited
-        if math.isnan(unvisited):
-            unvisited = max(0.0, self.mean(node) - reduction * math.sqrt(seen))
-        scores = []
-        for prior, visits, wins, end in zip(node["priors"], node["visits"], node["wins"], node["ends"], strict=True):
-            bonus = c * prior * math.sqrt(max(1, total)) / (self.puct.u_offset + visits)
-            if visits and end["proof"]:
-                scores.append(-1 + prior * 1e-9 if end["proof"][0] else math.inf)
-            else:
-                scores.append((wins / visits if visits else unvisited) + bonus)
-        return scores.index(max(scores))
-
-    def playout(self, node: dict[str, Any]) -> float:
-        """The value of one more playout for the side to move at `node`."""
-        chosen = self.choose(node)
-        self.game.push(node["moves"][chosen])
-        first = not node["visits"][chosen]
-        child = node["ends"][chosen] = self.look_at()
-        if child["end"]:
-            value = 1 - child["end"].value
-        elif not child["moves"]:
-            value = 1 - self.evaluate(child)
-        else:
-            value = 1 - (self.mean(child) if first or child["proof"] else self.playout(child))
-        self.game.pop()
-        node["visits"][chosen] += 1
-        node["wins"][chosen] += value
-        proofs = [end and end["proof"] for end in node["ends"]]
-        if child["proof"] and not child["proof"][0]:
-            plies = 1 + child["proof"][1]
-            if not node["proof"] or plies < node["proof"][1]:
-                node["proof"] = (True, plies)
-            return 1.0
-        if child["proof"] and all(proof and proof[0] for proof in proofs):
-            node["proof"] = (False, 1 + max(plies for _, plies in proofs))
-            return 0.0
-        return value
-
-
 @pytest.mark.parametrize("start", [(), (4,), (0, 4), (0, 1, 3), (4, 1, 8)])
 @pytest.mark.parametrize(
     ("puct", "share"),
@@ -562,22 +491,48 @@ class Slow:
 def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, share: float) -> None:
     lasting, rollouts = Lasting(), Rollouts()
     evaluator = Mixed(lasting, rollouts.results, share)
-    slow = Slow(TicTacToe(start), Mixed(HashEvaluator(), Rollouts().results, share), puct)
+    other = Mixed(HashEvaluator(), Rollouts().results, share)
+
+    def network(game: Position, _: object) -> tuple[np.ndarray, float]:
+        priors, (value,), _ = evaluation_of(game, other)
+        return priors, value
+
+    slow = Page(TicTacToe(start), network, puct)
     search = a_search(TicTacToe(start), puct)
     for playouts in (1, 2, 3, 10, 50, 200, 400):
         run(search, evaluator, playouts)
-        while sum(slow.root["visits"]) < playouts:
-            slow.playout(slow.root)
-        visits = dict(zip(slow.root["moves"], slow.root["visits"], strict=True))
+        slow.go(playouts)
+        visits = dict(zip(slow.root.moves, slow.root.N.tolist(), strict=True))
         assert {stats.move: stats.visits for stats in search.root.moves()} == visits
-        assert search.root.value == pytest.approx(slow.mean(slow.root))
+        assert search.root.value == pytest.approx(slow.root.mean())
     for name, node in slow.nodes.items():
-        if node["evaluations"] and not node["proof"]:
+        if node.values and not node.proof:
             record = search.table.tree.nodes[search.table.find(*name)]
-            assert record["evaluations"] == len(node["evaluations"])
-            assert record["value_sum"] == pytest.approx(sum(node["evaluations"]) + sum(node["wins"]))
+            assert record["evaluations"] == len(node.values)
+            assert record["value_sum"] == pytest.approx(sum(node.values) + node.W.sum())
     assert max(lasting.computed.values()) == 1
     assert (max(rollouts.asked.values()) > 10) is (puct is IAGO_PUCT)
+
+
+def test_the_page_runs_as_its_reader_would() -> None:
+    words = [sys.executable, "examples/search_in_a_page.py"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "bestmove 6", "three in a row cannot be stopped"
+
+
+def test_the_page_plays_shogi_as_the_engine_does() -> None:
+    player = Thinker(Backend="winograd").player
+    position = player.start()
+    page = Page(position, player.priors_and_value)
+    page.go(100)
+    search, batch = player.new_search(16), Batch(1, player.rules.most_moves, player.evaluator.encoding)
+    search.set_root(position)
+    while search.playouts < 100:
+        batch.clear()
+        search.backup(search.gather(batch, 1), player.evaluator.evaluate(batch))
+    visits = {stats.move: stats.visits for stats in Root(search).moves()}
+    apart = [visits[move & 0xFFFF] - count for move, count in zip(page.root.moves, page.root.N.tolist(), strict=True)]
+    assert sum(map(abs, apart)) <= 4, "the engine's priors and values are float32"
 
 
 # Selection
