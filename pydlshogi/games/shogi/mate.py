@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import cshogi
 
+from pydlshogi.games.shogi.tables import NO_SQUARE
+
 MAX_PLIES: Final = 199
 """The longest mate looked for: df-pn recurses once a ply, and a thread's stack may be a single MiB."""
 
@@ -20,8 +22,6 @@ Line: TypeAlias = tuple[int, ...]
 """The moves of a mate, the attacker's first and last: its longest defence, as far as known. Empty: no mate."""
 
 REPEATED: Final = {cshogi.REPETITION_DRAW, cshogi.REPETITION_WIN, cshogi.REPETITION_LOSE}
-NO_SQUARE: Final = 81
-"""Where cshogi says that a king stands that is missing."""
 
 _GAP_NODES: Final = 4000
 """For a position that df-pn calls mated without having kept the moves."""

@@ -273,7 +273,7 @@ def list_drops(board: Board, side: int, enemy_king: int, hand: int, gap: int, mo
 
 
 @rule
-def _without_suicides(moves: Uint16Array, first: int, count: int, king: int, forbidden: int, pinned: int) -> int:
+def without_suicides(moves: Uint16Array, first: int, count: int, king: int, forbidden: int, pinned: int) -> int:
     """Replace each move from `first` on that leaves the king to be taken by the last one; returns how many are left.
 
     The king may not go to the squares `forbidden`; `pinned` pieces move on the line from it only.
@@ -319,6 +319,6 @@ def legal_moves(state: Record, moves: Uint16Array) -> int:
             gap = between(king, lowest(checkers))
             count = list_pieces(men, side, blockers, anywhere(gap | checkers), moves, count)
             count = list_drops(board, side, enemy_king, hand, gap, moves, count)
-    return _without_suicides(
+    return without_suicides(
         moves, doubtful, count, king, attacked(enemies, 1 - side, seen_through) if steps else nothing(), pinned
     )

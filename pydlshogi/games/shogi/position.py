@@ -13,10 +13,10 @@ import cshogi
 import numpy as np
 
 from pydlshogi.game import GameEnd, Outcome
-from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.names import USI_MOVE
 from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
 from pydlshogi.games.shogi.state import states_of
+from pydlshogi.games.shogi.tables import NO_SQUARE
 from pydlshogi.games.shogi.zobrist import HELD, WORD, hands_key
 from pydlshogi.support.arrays import Int32Array, Records
 

@@ -1,4 +1,4 @@
-"""Mates in one, three and five plies, compiled.
+"""Checks, and mates in one, three and five plies, compiled.
 
 They are exact, and complete but where a pawn interposed would parry a mate by being mate itself, which is against the
 rules. A mating move is looked for backwards: the attackers leave the king some squares to flee to, the piece that gives
@@ -36,7 +36,6 @@ from pydlshogi.games.shogi.board import (
     screens,
     straight,
 )
-from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.moves import (
     MOST_MOVES,
     anywhere,
@@ -47,13 +46,14 @@ from pydlshogi.games.shogi.moves import (
     list_moves,
     list_pieces,
     pawn_places,
+    without_suicides,
 )
 from pydlshogi.games.shogi.state import STATE, board_of, play
-from pydlshogi.games.shogi.tables import AXIS, NO_AXIS
+from pydlshogi.games.shogi.tables import AXIS, NO_AXIS, NO_SQUARE
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide
+from pydlshogi.support.compiled import inlined, rule, wide, word
 
 SCRATCH: Final = np.dtype(
     [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]
@@ -182,8 +182,55 @@ def _list_discovered_checks(
     return number
 
 
+@rule
+def list_checks(state: Record, moves: Uint16Array, after: Record) -> int:
+    """Fill `moves` with the legal moves that give check; returns how many there are. `after`: room for a state.
+
+    Promotions come right before the same moves without. The enemy's king stands.
+    """
+    if state.check:
+        kept = wide(0)
+        for i in range(legal_moves(state, moves)):
+            play(state, moves[i], after)
+            if after.check:
+                moves[kept] = moves[i]
+                kept += 1
+        return kept
+    board, side = board_of(state), wide(state.turn)
+    own_king, king, hand = wide(state.kings[side]), wide(state.kings[1 - side]), state.hands[side]
+    blockers, own = occupied(board), of_side(board, side)
+    men, enemies = army(board, side), army(board, 1 - side)
+    checking = _checking(side, king, blockers)
+    number = _list_aimed_drops(_drops(checking, hand, ~blockers), moves)
+    if held(hand, PAWN):
+        places = reach(COLOUR * (1 - side) + PAWN, king) & pawn_places(men, side) & ~blockers
+        if places:
+            move = lowest(places) | (DROP + PAWN) << ORIGIN
+            if escapes(moved(board, side, move), 1 - side, king, word(0)):
+                moves[number] = move
+                number += 1
+    doubtful = number
+    discovering = own & screens(men, side, king, blockers)
+    number = list_pieces(among(men, ~discovering), side, blockers, _within(checking, ~own), moves, number)
+    forbidden = nothing()
+    while discovering:
+        origin = lowest(discovering)
+        line = line_through(king, origin)
+        aside = ~(own | line)
+        if origin == own_king:
+            number = list_moves(origin, reach(KING, origin) & aside, moves, number)
+            forbidden = attacked(enemies, 1 - side, blockers & ~bit(own_king))
+        else:
+            man = among(men, bit(origin))
+            number = list_pieces(man, side, blockers, _within(checking, line & ~own), moves, number)
+            number = list_pieces(man, side, blockers, anywhere(aside), moves, number)
+        discovering = without_lowest(discovering)
+    pinned = own & screens(enemies, 1 - side, own_king, blockers)
+    return without_suicides(moves, doubtful, number, own_king, forbidden, pinned)
+
+
 @inlined
-def _cover_of(board: Board, side: int, king: int) -> Cover:
+def cover_of(board: Board, side: int, king: int) -> Cover:
     """What a side covers, seen through the enemy's king."""
     return cover(army(board, side), side, occupied(board) & ~bit(king), of_side(board, side))
 
@@ -206,7 +253,7 @@ def mate_in_one(
 ) -> int:
     """A move that mates at once, or 0. The side is not in check.
 
-    `cover`: as `_cover_of` says. `moves`: room for a list.
+    `cover`: as `cover_of` says. `moves`: room for a list.
     """
     enemy, own, blockers = 1 - side, of_side(board, side), occupied(board)
     men, around = army(board, side), reach(KING, king)
@@ -266,7 +313,7 @@ def _list_other_evasions(board: Board, side: int, king: int, enemy_king: int, ha
 def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy_hand: int, lists: Lists) -> bool:
     """Whether the enemy, whom the side gave check, has a move after which no move mates. A counter-check is one."""
     enemy, own = 1 - side, of_side(board, side)
-    cover = _cover_of(board, side, king)
+    cover = cover_of(board, side, king)
     flights = reach(KING, king) & ~(of_side(board, enemy) | cover.once)
     discovers = False
     if AXIS[own_king, king] != NO_AXIS:
@@ -280,7 +327,7 @@ def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy
         move = flight | king << ORIGIN
         after, their_hand = moved(board, enemy, move), enemy_hand
         if not quiet:
-            cover, their_hand = _cover_of(after, side, flight), hand_after(board, enemy_hand, move)
+            cover, their_hand = cover_of(after, side, flight), hand_after(board, enemy_hand, move)
         if not mate_in_one(after, side, own_king, flight, hand, their_hand, cover, lists.third):
             return True
     number = _list_other_evasions(board, enemy, king, own_king, enemy_hand, lists.second)
@@ -289,7 +336,7 @@ def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy
         after, their_hand = moved(board, enemy, move), hand_after(board, enemy_hand, move)
         if _exposed(after, side, own_king):
             return True
-        cover = _cover_of(after, side, king)
+        cover = cover_of(after, side, king)
         if not mate_in_one(after, side, own_king, king, hand, their_hand, cover, lists.third):
             return True
     return False
@@ -353,7 +400,7 @@ def mate_within_three(state: Record, plies: int, moves: Uint16Array, number: int
         return 0
     lists = Lists(scratch.first[:], scratch.second[:], scratch.third[:])
     board, hand, enemy_hand = board_of(state), state.hands[side], state.hands[1 - side]
-    cover = _cover_of(board, side, king)
+    cover = cover_of(board, side, king)
     evasions = 0
     if state.check:
         evasions = number

@@ -25,7 +25,7 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD, WORD, hands_key
-from pydlshogi.support.arrays import Record, Records
+from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bits_of, high_word, low_word
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
 
@@ -110,6 +110,26 @@ def play(state: Record, move: int, after: Record) -> None:
     after.check = 1 if attackers(army(board, side), side, wide(state.kings[1 - side]), occupied(board)) else 0
 
 
+@inlined
+def key_after(state: Record, move: int) -> tuple[int, int]:
+    """The key of the board after a legal move, and the hand of who moved."""
+    board, own = board_of(state), COLOUR * wide(state.turn)
+    target, origin = wide(move) & SEVEN_BITS, (wide(move) >> ORIGIN) & SEVEN_BITS
+    key, hand = state.board_key ^ _TURN_KEY, state.hands[wide(state.turn)]
+    if origin > DROP:
+        piece = own + origin - DROP
+        hand -= one_held(origin - DROP)
+    else:
+        piece, taken = piece_at(board, origin), piece_at(board, target)
+        key -= ON_BOARD[piece, origin]
+        if taken:
+            key -= ON_BOARD[taken, target]
+            hand += one_held(taken & 7)
+        if wide(move) & PROMOTE:
+            piece += PROMOTED
+    return key + ON_BOARD[piece, target], hand
+
+
 @rule
 def board_key(state: Record) -> int:
     """cshogi's key of the board and the side to move."""
@@ -152,6 +172,14 @@ def _play_on(states: Records, moves: Any) -> None:
     """Fill each of `states` but the first with the one before it after one of `moves`, uint16."""
     for i in range(len(moves)):
         play(states[i], moves[i], states[i + 1])
+
+
+def after(states: Records, moves: Sequence[int] | Uint16Array) -> Records:
+    """The state after moves from states[0], alone in an array."""
+    played = np.zeros(1 + len(moves), STATE)
+    played[0] = states[0]
+    _play_on(played, np.array(moves, np.int64).astype(np.uint16))
+    return played[-1:]
 
 
 def states_of(board: Any) -> Records:

@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 
-from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Int8Array
 from pydlshogi.support.bits import table_of, words_of
 
+NO_SQUARE: Final = 81
+"""Where cshogi says that a king stands that is missing."""
 PLACES: Final = NO_SQUARE + 1
 """The squares, and NO_SQUARE, from where nothing is reached: rows of tables."""
 PROMOTED: Final = 8

@@ -18,9 +18,8 @@ from pydlshogi.games.shogi.board import (
     one_held,
     reach,
 )
-from pydlshogi.games.shogi.mate import NO_SQUARE
 from pydlshogi.games.shogi.state import board_of
-from pydlshogi.games.shogi.tables import PROMOTED
+from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
 from pydlshogi.support.arrays import Int32Array, Record, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.bits import bit
