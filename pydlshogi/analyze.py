@@ -229,8 +229,6 @@ def _run(arguments: argparse.Namespace) -> int:
         status = 1 if isinstance(error, PlayerError) else 130
         reason = str(error) or "stopped"
         print(f"analyze: {reason}; {len(judgements)} of {len(game.moves)} moves are judged", file=sys.stderr)
-    finally:
-        player.close()
     if judgements:
         for line in summary(judgements, game.names):
             print(line)

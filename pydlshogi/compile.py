@@ -45,6 +45,7 @@ def compile_search() -> Iterator[str]:
     """Let shogi be searched a little. A process of its own compiles the walk, the largest kernel, meanwhile."""
     from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
     from pydlshogi.evaluator import NetworkEvaluator
+    from pydlshogi.games.shogi.dfpn import prepare
     from pydlshogi.network.loading import load_backend
     from pydlshogi.uct.batch import Batch
 
@@ -60,6 +61,8 @@ def compile_search() -> Iterator[str]:
     search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, evaluator.encoding)
     search.set_root(player.start())
     search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
+    yield "mates"
+    prepare()
     walk.join()
     engine_named("shogi", "mcts").load().prepare()
 

@@ -10,7 +10,7 @@ from threading import Thread
 
 import cshogi
 import pytest
-from test_mate import BACK_AND_FORTH, HARD, MATES, NO_MATES, PLAYED_BEFORE, is_mate, usi
+from test_mate import BACK_AND_FORTH, BY_WAY_OF_REPETITIONS, HARD, MATES, NO_MATES, PLAYED_BEFORE, is_mate, usi
 
 from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict
 from pydlshogi.games.shogi.state import state_of, states_of
@@ -123,6 +123,12 @@ def test_mates_of_the_sets_are_mates_whatever_white_does(name: str, count: int, 
         assert walk(cshogi.Board(sfen), search) == len(line_of(sfen, search))
 
 
+def test_a_mate_by_way_of_repetitions_is_not_refuted() -> None:
+    search = MateSearch(16)
+    assert look(BY_WAY_OF_REPETITIONS, search, 1_000_000) == Verdict.MATE
+    assert walk(cshogi.Board(BY_WAY_OF_REPETITIONS), search) == len(line_of(BY_WAY_OF_REPETITIONS, search))
+
+
 @pytest.mark.parametrize("sfen", NINE_PAWNS)
 def test_a_mate_may_take_more_than_two_hundred_plies(sfen: str) -> None:
     search = MateSearch()
@@ -222,6 +228,21 @@ def test_both_sides_and_other_sets_of_pieces_share_a_table() -> None:
         ("7k1/9/7P1/9/9/9/9/9/K6R1 b Lg 1", Verdict.MATE),
     ]:
         assert look(sfen, search) == look(sfen, MateSearch(1)) == verdict, sfen
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        "3bk4/5r3/2+p4+B1/5B3/3K5/9/9/9/9",
+        "4n4/7k1/9/5S2g/9/9/9/9/1K7",
+        "7k1/9/6L2/4l1+P2/9/9/9/8K/9",
+        "9/7k1/4l3R/9/9/9/3K5/9/9",
+    ],
+)
+def test_two_golds_mate_where_one_does_not(board: str) -> None:
+    search = MateSearch(1)
+    for hands, verdict in [("G2g", Verdict.NO_MATE), ("2Gg", Verdict.MATE), ("G2g", Verdict.NO_MATE)]:
+        assert look(f"{board} b {hands} 1", search) == verdict
 
 
 def test_whether_a_mate_may_lead_through_what_was_played() -> None:

@@ -4,7 +4,7 @@ import math
 
 import cshogi
 import pytest
-from test_mate import MATES, is_mate
+from test_mate import BACK_AND_FORTH, MATES, PLAYED_BEFORE, is_mate
 from test_search import Opinions, a_search, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
@@ -67,8 +67,8 @@ def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> 
     play_on((), 7)
 
 
-def test_mates_from_before_a_repetition_are_looked_for_anew() -> None:
-    """They may lead through what the game has been through since. Here kings go to and fro until the mate is back."""
+def test_a_mate_is_kept_where_a_position_comes_back() -> None:
+    """A mate must not lead through what the game has been through since. Here kings go to and fro until it is back."""
     position = ShogiPosition(MATE_IN_SEVEN)
     scout = MateScout()
 
@@ -81,9 +81,19 @@ def test_mates_from_before_a_repetition_are_looked_for_anew() -> None:
     for move in TO_AND_FRO:
         position.push_usi(move)
     scout.begin(position, 33)
-    assert not scout.solution()
+    assert len(scout.solution()) == 7  # the kings' moves are no part of it
     look()
     assert len(scout.solution()) == 7
+
+
+def test_a_mate_through_a_position_played_before_is_none() -> None:
+    scout = MateScout()
+    position = ShogiPosition(PLAYED_BEFORE)
+    for moves, plies in ((), 3), (BACK_AND_FORTH, 0):
+        position = ShogiPosition(PLAYED_BEFORE, moves)
+        scout.begin(position, 3)
+        scout.look_at_root(lambda: math.inf)
+        assert len(scout.solution()) == plies
 
 
 @pytest.mark.parametrize(
@@ -121,11 +131,12 @@ def test_without_time_nothing_is_looked_at() -> None:
     position = ShogiPosition(MATE_IN_SEVEN)
     scout.begin(position, 33)
     scout.look_at_root(lambda: 1.0)
-    assert scout.mate_at(position) == ()
+    assert scout.solution() == ()
     scout.look_at_root(lambda: 100.0)
-    assert len(scout.mate_at(position)) == 7
+    assert len(scout.solution()) == 7
     scout.forget()
-    assert scout.mate_at(position) == ()
+    scout.begin(position, 33)
+    assert scout.solution() == ()
 
 
 def test_the_root_is_looked_at_again_while_the_search_goes_on() -> None:
@@ -175,7 +186,7 @@ def test_a_move_is_not_played_into_a_mate(sfen: str, blunder: str) -> None:
     scout = MateScout()
     scout.begin(position, 33)
     scout.look_at_root(lambda: math.inf)
-    assert not scout.mate_at(position)
+    assert not scout.solution()
 
 
 def test_mates_along_the_line_are_found_and_the_line_is_shown_to_its_end() -> None:

@@ -21,8 +21,8 @@ from test_shogi import CHECKS, QUIET, SHUFFLE
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.game import DRAWN, UNDECIDED
+from pydlshogi.games.shogi.dfpn import MateSearch, Verdict
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY, MOVES
-from pydlshogi.games.shogi.mate import find_mate
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES, declares
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -32,6 +32,7 @@ from pydlshogi.uct.batch import Batch, Evaluations
 
 MIDDLE_GAME = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 CHECKED_TWICE = "4k4/9/9/9/4r4/9/3n5/9/4K4 b RBGSNLP 1"
+SEARCH = MateSearch(4)
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 ONE_MORE_THAN_A_SET = "8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1"
 """A mate problem, in which the rook takes a nineteenth pawn: the planes of eighteen are full, and no more."""
@@ -160,8 +161,8 @@ def test_planes_and_labels_in_real_games(count: int, shared_data: Path) -> None:
 
 def takes_so_long(position: ShogiPosition, plies: int) -> bool:
     """The shortest mate takes so many plies. Positions see those in one, of which cshogi overlooks a few."""
-    mated = find_mate(position.board, plies, 1000).line or mates_within(position.board, plies)
-    return bool(mated) and not mates_within(position.board, plies - 2)
+    mated = SEARCH.look(state_of(position.board), 1000, plies) == Verdict.MATE or mates_within(position.board, plies)
+    return mated and not mates_within(position.board, plies - 2)
 
 
 def compared(position: ShogiPosition, playouts: int) -> Counter[tuple[int, bool]]:

@@ -192,21 +192,17 @@ class Pool:
     def _work(self) -> None:
         players: dict[tuple[str, str], BasePlayer] = {}
         replay = Replay()
-        try:
-            while (task := self._next()) is not None:
-                answer = self._answer(task, players, replay)
-                if self._silent:
-                    return
-                try:
-                    task.tell(answer)
-                except Exception:  # nor does one that cannot be told end the search of the others
-                    if not self._silent:
-                        log.exception("an answer was lost")
-                with self._changed:
-                    self._current.discard(task)
-        finally:
-            for player in players.values():
-                player.close()
+        while (task := self._next()) is not None:
+            answer = self._answer(task, players, replay)
+            if self._silent:
+                return
+            try:
+                task.tell(answer)
+            except Exception:  # nor does one that cannot be told end the search of the others
+                if not self._silent:
+                    log.exception("an answer was lost")
+            with self._changed:
+                self._current.discard(task)
 
     def _next(self) -> Task | None:
         """The most urgent question, the oldest of those; None when all is done."""

@@ -47,7 +47,6 @@ class Thinker:
     def close(self) -> None:
         """Once no search is under way."""
         self._thread.shutdown()
-        self._player.close()
 
     def _think(self, position: PlayedPosition, clock: Clock, tell: Callable[[Thought], None]) -> None:
         said: Info | None = None

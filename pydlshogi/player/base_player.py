@@ -97,7 +97,7 @@ class Loaded(Protocol):
 class BasePlayer(ABC):
     """What all players share: the options, and how long to think.
 
-    All methods but `close` and the loading are called from one thread, one after the other.
+    All methods but the loading are called from one thread, one after the other.
     """
 
     options: EngineOptions
@@ -129,9 +129,6 @@ class BasePlayer(ABC):
         loaded = load()
         self.install(loaded)
         return loaded.remarks
-
-    def close(self) -> None:  # noqa: B027
-        """End processes that would outlive this one. Called once, from any thread, even in the midst of a search."""
 
     # The game
 

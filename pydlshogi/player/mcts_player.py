@@ -50,7 +50,7 @@ class MCTSPlayer(NetworkPlayer):
 
     # What a game may add
 
-    def solve(self, position: PlayedPosition, clock: Clock, report: Report) -> Checkmate:
+    def solve(self, position: PlayedPosition, clock: Clock) -> Checkmate:
         """The answer to `go mate`."""
         return Checkmate("notimplemented")
 
@@ -132,7 +132,7 @@ class MCTSPlayer(NetworkPlayer):
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         if clock.limits.mate:
-            return self.solve(position, clock, report)
+            return self.solve(position, clock)
         if not len(position.legal_moves()):
             return BestMove("resign")
         self.rng.heed(self.options.seed)

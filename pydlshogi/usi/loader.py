@@ -51,11 +51,6 @@ class Loader:
         self.able = False
         """The player has loaded once, be it under other options."""
 
-    def close(self) -> None:
-        """Let go of the player."""
-        if self.player is not None:
-            self.player.close()
-
     def preload(self) -> None:
         """Begin to import the player, which needs no options."""
         self._thread.submit(self._import)

@@ -132,9 +132,8 @@ class Usi:
             self._worker.join(self._keep_alive)
 
     def close(self) -> None:
-        """Fall silent and let go of the player. May be called by any thread, in the midst of anything."""
+        """Fall silent. May be called by any thread, in the midst of anything."""
         self._output.close()
-        self._loader.close()
 
     def _obey(self, command: str, text: str) -> None:
         """Act upon one line: at once where that takes no time, else by putting a job in the queue."""

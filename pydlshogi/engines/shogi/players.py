@@ -9,17 +9,20 @@ from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.engines.shogi.scout import MateScout
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.dfpn import prepare
 from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, Info, Loaded, Report
 from pydlshogi.player.clock import Clock
+from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.player.reflex_player import PolicyPlayer, Search1Player
 from pydlshogi.support.arrays import Records
+from pydlshogi.uct.batch import Evaluator
 
 
 class ShogiPlayer(NetworkPlayer):
@@ -87,8 +90,9 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
         if loaded.opened is not None:
             self._book.use(loaded.opened)
 
-    def close(self) -> None:
-        self._checkmate.close()
+    def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
+        prepare()
+        return super().warmed_up(evaluator, batch_size)
 
     def rule_settings(self, position: PlayedPosition) -> Records:
         assert isinstance(position, ShogiPosition)
@@ -102,8 +106,8 @@ class ShogiMCTSPlayer(ShogiPlayer, MCTSPlayer):
     def scout_nodes(self) -> int:
         return self.options.mate_search_nodes
 
-    def solve(self, position: PlayedPosition, clock: Clock, report: Report) -> Checkmate:
-        return self._checkmate.solve(position.sfen(), clock, report)
+    def solve(self, position: PlayedPosition, clock: Clock) -> Checkmate:
+        return self._checkmate.solve(position.sfen(), clock)
 
     def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
         return super().answer_at_once(position, clock, report) or self._from_book(position, clock, report)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import cshogi
 import numpy as np
 from cshogi import BISHOP, PAWN, ROOK
 
@@ -37,7 +38,7 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
 from pydlshogi.games.shogi.short_mates import cover_of, list_checks, mate_in_one
-from pydlshogi.games.shogi.state import STATE, after, board_of, key_after, play
+from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, state_of, through
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count, lowest, nothing, without_lowest
@@ -46,6 +47,8 @@ from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 Line: TypeAlias = tuple[int, ...]
 """The moves of a mate, as in cshogi's lowest 16 bits, the attacker's first and last: the longest defence against it.
 Empty: no mate."""
+
+_MATE_IN_ONE: Final = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
 ENDLESS: Final = 1 << 20
 """Plies: a mate may be of any length."""
@@ -747,7 +750,7 @@ class MateSearch:
             played, left = _follow(self._arrays, self._job(states), len(line) - 1, line)
             if not left:
                 return tuple(line[:played].tolist())
-            lost = after(states, line[:played])
+            lost = through(states, line[:played])[-1:]
             if self.nodes >= end or self.look(lost, end - self.nodes, left) != Verdict.MATE:
                 break
         return ()
@@ -757,11 +760,10 @@ class MateSearch:
         end = self.nodes + nodes
         while len(line) > 1 and self.nodes < end:
             verdict = self.look(states, min(looks, end - self.nodes), len(line) - 2)
-            if verdict == Verdict.MATE:
-                line = self.line(states, nodes)
-                end = self.nodes + nodes
+            if verdict == Verdict.MATE and (found := self.line(states, looks)):
+                line, end = found, self.nodes + nodes
                 yield line
-            elif verdict == Verdict.OPEN:
+            elif verdict in {Verdict.MATE, Verdict.OPEN}:
                 yield ()
             else:
                 return
@@ -776,3 +778,11 @@ class MateSearch:
     def _job(self, states: Records, plies: int = ENDLESS) -> _Job:
         attacker = int(states[0]["turn"])
         return _Job(attacker, _WORD(_salt(states, attacker)), plies)
+
+
+def prepare() -> None:
+    """Have all kernels ready."""
+    search, states = MateSearch(0, plies=8, children=64), state_of(cshogi.Board(_MATE_IN_ONE))
+    search.look(states, 1)
+    search.line(states, 1)
+    search.may_repeat(states, 1, states)

@@ -1,7 +1,7 @@
 """The rules of shogi, compiled: `RULES`, for searches that keep a state beside every node.
 
 What a ShogiPosition says of itself, these say of a state: the same moves in the same order, the same keys, the same
-verdicts. cshogi stays the shogi of records, protocols and long mates.
+verdicts. cshogi stays the shogi of records and protocols.
 """
 
 from typing import Any, Final

@@ -174,12 +174,12 @@ def _play_on(states: Records, moves: Any) -> None:
         play(states[i], moves[i], states[i + 1])
 
 
-def after(states: Records, moves: Sequence[int] | Uint16Array) -> Records:
-    """The state after moves from states[0], alone in an array."""
+def through(states: Records, moves: Sequence[int] | Uint16Array) -> Records:
+    """states[0] and those after each of some moves from there on."""
     played = np.zeros(1 + len(moves), STATE)
     played[0] = states[0]
     _play_on(played, np.array(moves, np.int64).astype(np.uint16))
-    return played[-1:]
+    return played
 
 
 def states_of(board: Any) -> Records:
@@ -187,7 +187,4 @@ def states_of(board: Any) -> Records:
     start = board.copy()
     for _ in board.history:
         start.pop()
-    states = np.zeros(1 + len(board.history), STATE)
-    states[0] = state_of(start)[0]
-    _play_on(states, np.array(board.history, np.int64).astype(np.uint16))
-    return states
+    return through(state_of(start), board.history)
