@@ -362,7 +362,7 @@ def _look_at_check(arrays: _Arrays, job: _Job, state: Record, child: Record, pli
     elif plies < 2:
         _settle(child, wide(_INFINITE), child.hand)
     else:
-        child.proof, child.disproof, child.hangs_on = 1 + (evasions >> 1), 1, _NOTHING
+        child.proof, child.disproof, child.hangs_on = 1 + (evasions >> 2), 1, _NOTHING
 
 
 @rule
@@ -653,8 +653,9 @@ def _follow(arrays: _Arrays, job: _Job, plies: int, line: Uint16Array) -> tuple[
                     longest, evasion = reply.plies, wide(arrays.moves[i])
             if longest + 2 < known.plies:
                 key, hand = state.board_key ^ job.salt, state.hands[job.attacker]
-                proof = wide(0), wide(_INFINITE), longest + 2, known.move
-                _store(arrays.table, key, hand, known.bound, proof[0], proof[1], proof[2], proof[3], wide(plies))
+                # With less in hand, as the proof may have, it need not be shorter.
+                mate = longest + 2
+                _store(arrays.table, key, hand, hand, wide(0), wide(_INFINITE), mate, known.move, wide(plies))
                 shortened = True
             elif number == 0:
                 return depth + 1, wide(0)
