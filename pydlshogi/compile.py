@@ -11,17 +11,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import Process
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pydlshogi.engines.named import engine_named
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.games.catalogue import GAMES
 from pydlshogi.network.backend import CPU_BATCH
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.compiled import kernels_folder
 from pydlshogi.support.files import shipped_model
+
+if TYPE_CHECKING:
+    from pydlshogi.uct.batch import Batch
+    from pydlshogi.uct.search import Search
 
 
 def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[str]:
@@ -42,39 +46,43 @@ def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[s
 
 
 def compile_search() -> Iterator[str]:
-    """Let shogi be searched a little. A process of its own compiles the walk, the largest kernel, meanwhile."""
-    from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
-    from pydlshogi.evaluator import NetworkEvaluator
+    """Let shogi be searched a little. A process of its own compiles the half of it meanwhile."""
+    from pydlshogi.evaluator import UniformEvaluator
     from pydlshogi.games.shogi.dfpn import prepare
-    from pydlshogi.network.loading import load_backend
-    from pydlshogi.uct.batch import Batch
+    from pydlshogi.games.shogi.position import ShogiPosition
 
-    player = ShogiMCTSPlayer(MCTSPlayerOptions())
-    walk = Process(target=_compile_walk)
-    walk.start()
+    half = Process(target=_compile_half)
+    half.start()
     if sys.platform != "win32":
-        os.nice(5)  # a core for the walk, whatever else there is to do
-    yield "the network"
-    network = shipped_model() / player.shipped
-    evaluator = NetworkEvaluator(load_backend("winograd", network, player.encodings, threads=1))
-    yield "the search"
-    search, batch = player.new_search(1, evaluator), Batch(1, player.rules.most_moves, evaluator.encoding)
-    search.set_root(player.start())
-    search.backup(search.gather(batch, 0), evaluator.evaluate(batch))  # without a playout: the walk is not there yet
+        os.nice(5)  # a core for the other half, whatever else there is to do
     yield "mates"
     prepare()
-    walk.join()
+    yield "the search"
+    search, batch = _search_of_shogi()
+    search.set_root(ShogiPosition())
+    search.backup(search.gather(batch, 0), UniformEvaluator().evaluate(batch))  # without a playout: no walk yet
+    half.join()
     engine_named("shogi", "mcts").load().prepare()
 
 
-def _compile_walk() -> None:
-    """Walk down a tree that has no root."""
+def _compile_half() -> None:
+    """The network, and the walk down a tree, the largest kernel: of one that has no root."""
+    from pydlshogi.engines.shogi.players import ShogiPlayer
+    from pydlshogi.network.loading import load_backend
+
+    search, batch = _search_of_shogi()
+    search.gather(batch, 1)
+    load_backend("winograd", shipped_model() / ShogiPlayer.shipped, ShogiPlayer.encodings, threads=1)
+
+
+def _search_of_shogi() -> "tuple[Search, Batch]":
+    """As the network that comes along sees it."""
     from pydlshogi.games.shogi.encodings import HISTORY
     from pydlshogi.games.shogi.rules import RULES
     from pydlshogi.uct.batch import Batch
     from pydlshogi.uct.search import stored_search
 
-    stored_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1).gather(Batch(1, RULES.most_moves, HISTORY), 1)
+    return stored_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1), Batch(1, RULES.most_moves, HISTORY)
 
 
 def main(arguments: list[str] | None = None) -> int:
