@@ -16,6 +16,7 @@ from pydlshogi.encoding import Encoding, sample
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
+from pydlshogi.player.batching import some_batch
 from pydlshogi.support.arrays import Float32Array, Int32Array
 
 CPU_SIZES: Final = (1, 2, 4, 8, 16, 32)
@@ -24,8 +25,6 @@ _COMPARED: Final = 512
 """Positions on which errors are found."""
 _TURN: Final = 0.02
 """Seconds for which a backend is timed before the next one has its turn."""
-_MOVES: Final = 64
-"""Labels that are asked for in each position that is timed."""
 
 
 class Way(NamedTuple):
@@ -90,19 +89,14 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _asked(encoding: Encoding, size: int, labels: int) -> tuple[Int32Array, Int32Array]:
-    """`firsts` and `labels` of `Backend.predict`: the same labels in each position."""
-    some = np.arange(labels, dtype=np.int32) * np.int32(encoding.labels // labels)
-    return np.arange(0, size * labels + 1, labels, dtype=np.int32), np.tile(some, size)
-
-
 def _distance(backend: Backend, reference: Backend) -> tuple[float, float]:
     """In how many positions the likeliest label is the same, and by how much win rates differ on average."""
 
     def answers(of: Backend) -> tuple[Int32Array, Float32Array]:
-        packed = sample(of.encoding, _COMPARED)
-        priors, values = of.predict(packed, *_asked(of.encoding, len(packed), of.encoding.labels), 1.0)
-        return priors.reshape(len(packed), -1).argmax(1).astype(np.int32), values
+        labels = np.tile(np.arange(of.encoding.labels, dtype=np.int32), _COMPARED)
+        firsts = np.arange(0, len(labels) + 1, of.encoding.labels, dtype=np.int32)
+        priors, values = of.predict(sample(of.encoding, _COMPARED), firsts, labels, 1.0)
+        return priors.reshape(_COMPARED, -1).argmax(1).astype(np.int32), values
 
     (first, values), (other, other_values) = answers(backend), answers(reference)
     return float(np.mean(first == other)), float(np.abs(values - other_values).mean())
@@ -112,7 +106,7 @@ def _microseconds(backends: Sequence[Backend], sizes: Sequence[int], seconds: fl
     """For each backend and size, the median of what was timed in so many seconds for each."""
     took = [[list[float]() for _ in sizes] for _ in backends]
     for place, size in enumerate(sizes):
-        given = [(sample(each.encoding, size), *_asked(each.encoding, size, _MOVES)) for each in backends]
+        given = [some_batch(each.encoding, size) for each in backends]
         end = time.perf_counter() + seconds * len(backends)
         while time.perf_counter() < end:
             for each, batch, times in zip(backends, given, took, strict=True):

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, sample
 from pydlshogi.network.backend import LARGEST_BATCH, Backend
 from pydlshogi.support.arrays import Int32Array, Uint32Array
 from pydlshogi.support.cache import cached
@@ -71,8 +71,7 @@ def seconds_for(backend: Backend, size: int) -> float:
 
 
 def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, Int32Array]:
-    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`. One bit of sixteen is set."""
-    generator = np.random.default_rng(0)
-    packed = np.bitwise_and.reduce(generator.integers(0, 1 << 32, (4, size, encoding.words), np.uint32))
+    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`."""
     firsts = np.arange(size + 1, dtype=np.int32) * np.int32(MOVES)
-    return packed, firsts, generator.integers(0, encoding.labels, firsts[-1], np.int32)
+    labels = np.random.default_rng(0).integers(0, encoding.labels, firsts[-1], np.int32)
+    return sample(encoding, size), firsts, labels

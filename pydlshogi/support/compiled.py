@@ -79,11 +79,6 @@ def _made_of(function: object) -> frozenset[Path | str]:
     return python.__dict__.get("made_of") or frozenset({Path(python.__code__.co_filename)})
 
 
-def sources_digest(source: Path) -> str:
-    """Of the contents of `source` and of all files of the package that it reaches."""
-    return _digest(frozenset({source}))
-
-
 @cache
 def _digest(made_of: frozenset[Path | str]) -> str:
     """Of the contents of all files that these reach, and of constants."""
