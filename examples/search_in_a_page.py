@@ -190,8 +190,8 @@ def table(search: Search, playouts: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["shogi"]:
-        from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-        from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+        from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+        from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
         from pydlshogi.games.shogi.position import ShogiPosition
 
         player = ShogiMCTSPlayer(MCTSPlayerOptions())

@@ -4,23 +4,21 @@ It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-import cshogi
-
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, play_moves
+from pydlshogi.player.base_player import HIGHEST_CP, Info
+
+MATE_EVAL: Final = 100_000
+"""Evaluation of a mate found, less the plies it takes; engines on floodgate write the same figure."""
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
 
 DISC_MARKS: Final = ((10, "??"), (6, "?"), (3, "?!"))
-"""The same in discs, for Othello: there a lost game can still be lost by more."""
+"""The same where discs are counted: there a lost game can still be lost by more."""
 
 LOSSES: Final = (0.01, 0.02, 0.05, 0.10, 0.20)
 """Win rate lost: where the bars of a histogram meet. The first is of less than 1 %, the last of blunders."""
@@ -37,6 +35,17 @@ class Assessment:
     win_rate: float
     line: tuple[str, ...] = ()
     """The moves it expects; none where the game is over."""
+
+
+class AnalysedMove(NamedTuple):
+    """One of the moves that an analysis thought of."""
+
+    evaluation: int
+    """From Black's view, in centipawns."""
+    line: Sequence[str]
+    """USI moves, the candidate first."""
+    nodes: int | None = None
+    """That the analysis has looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,32 +105,6 @@ class Judgement:
 def mates(assessment: Assessment, lost: bool = False) -> bool:
     """Whether the side to move is known to mate, or to be mated where it is `lost`."""
     return (-assessment.evaluation if lost else assessment.evaluation) > MATE_EVAL // 2
-
-
-def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None = None) -> Iterator[Judgement]:
-    """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
-
-    A position may cost so many playouts, or milliseconds. Raises PlayerError.
-    """
-    turn = cshogi.Board(game.start_sfen).turn
-    player.new_game()
-    assessments = (think(player, game, plies, nodes, time) for plies in range(len(game.moves) + 1))
-    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(assessments), strict=True), 1):
-        yield Judgement(number, (turn + number - 1) % 2, move, before, after)
-
-
-def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: float | None = None) -> Assessment:
-    """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
-    position = ShogiPosition(game.start_sfen, **player.options.rules())
-    play_moves(position, game.usi[:plies])
-    if plies == len(game.moves) and (repeated := repetition(position)):
-        return assessment("", repeated)
-    clock = player.start_analysis(position, nodes, time)
-    infos: list[Info] = []
-    answer = player.think(position, clock, infos.append)
-    assert isinstance(answer, BestMove)
-    said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
-    return assessment(answer.move, said)
 
 
 def repetition(position: PlayedPosition) -> Info | None:

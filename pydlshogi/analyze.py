@@ -7,9 +7,8 @@ same numbers for programs. Ctrl-C ends it early; what has been judged by then is
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -17,18 +16,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-import cshogi
-
-from pydlshogi.analysis import MARKS, Judgement, accounts, as_json, judge, summary
-from pydlshogi.engines.shogi import mcts
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.kifu import formats
-from pydlshogi.kifu.csa import line_to_csa, to_csa
-from pydlshogi.kifu.game import MATE_EVAL, Game
-from pydlshogi.kifu.kif_writer import AnalysedMove, kif_bytes, line_to_kif, to_kif
+from pydlshogi.analysis import MARKS, MATE_EVAL, Judgement, accounts, as_json, summary
+from pydlshogi.games.shogi.analysis import annotated, judge
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME
+from pydlshogi.games.shogi.kifu import formats
+from pydlshogi.games.shogi.kifu.game import Game
+from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import add_option_setting, set_given
-from pydlshogi.read_kifu import read
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import check_writable, write_whole
@@ -38,10 +35,6 @@ MILLISECONDS: Final = 1000.0
 
 HEADING: Final = "   ply  move       eval  black wins  best     lost"
 
-_IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
-_IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
-_OURS: Final = re.compile(rf"(?:{'|'.join(_IN_KIF.values())}) 勝率-|(?:{'|'.join(_IN_CSA.values())}): win rate -")
-_COMMENTED_MOVES: Final = 6
 _FONT: Final = "DejaVu Sans"
 
 
@@ -62,43 +55,6 @@ def score(evaluation: int) -> str:
     if plies > MATE_EVAL // 2:
         return f"{evaluation:+}"
     return f"{'+' if evaluation > 0 else '-'}mate{plies or ''}"
-
-
-def annotated(
-    game: Game,
-    judgements: Sequence[Judgement],
-    kif: bool,
-    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
-) -> str:
-    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
-
-    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
-    """
-    known = {judged.number: judged for judged in judgements}
-    board = cshogi.Board(game.start_sfen)
-    comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
-    evals = [*game.evals]
-    lines: list[Sequence[str]] = [()] * len(game.moves)
-    for number, move in enumerate(game.moves, 1):
-        if judged := known.get(number):
-            evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
-            # What an earlier analysis wrote of a move is not said twice.
-            said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
-            comments[number] = "\n".join([*said, *_comment(board, judged, kif)])
-        board.push(move)
-    game = replace(game, evals=tuple(evals), comments=tuple(comments))
-    return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
-
-
-def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> list[str]:
-    if not judged.mark:
-        return []
-    line = judged.before.line[:_COMMENTED_MOVES]
-    if kif:
-        better = " ".join(line_to_kif(board, line)) or "入玉宣言"
-        return [f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"]
-    better = " ".join(line_to_csa(board, line)) or "%KACHI"
-    return [f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"]
 
 
 def title(names: Sequence[str]) -> tuple[str, str]:
@@ -220,7 +176,7 @@ def _run(arguments: argparse.Namespace) -> int:
             check_writable(output)
     options = MCTSPlayerOptions()
     set_given(options, arguments.option)
-    player = mcts(options).load()
+    player = GAME.mcts(options).load()
     judgements: list[Judgement] = []
     status = 0
     try:

@@ -38,18 +38,18 @@ import numpy as np
 
 from pydlshogi.bench_backends import backends
 from pydlshogi.encoding import Encoding
-from pydlshogi.engines.othello import mcts
-from pydlshogi.engines.othello.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.dobutsu import rules as dobutsu
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.othello import rules as othello
 from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.engine.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
+from pydlshogi.games.othello.game import GAME as OTHELLO_GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -221,7 +221,7 @@ def othello_speeds(seconds: float = 1.0) -> Iterator[str]:
     """Lines on the searching engine of Othello, by CPU time. Raises PlayerError."""
     start, middle = OthelloPosition(), OthelloPosition(parse_transcript(OTHELLO_MIDDLE_GAME).end)
     for name, playouts, settings in OTHELLO_SEARCHES:
-        engine = mcts()
+        engine = OTHELLO_GAME.mcts()
         apply_settings(engine.options, {"Threads": "1", **settings})
         player = engine.load()
         player.prepare()

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pydlshogi.engines.named import engine_named
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.network.backend import CPU_BATCH
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.support.command_line import exit_status, parser_for
@@ -67,7 +66,7 @@ def compile_search() -> Iterator[str]:
 
 def _compile_half() -> None:
     """The network, and the walk down a tree, the largest kernel: of one that has no root."""
-    from pydlshogi.engines.shogi.players import ShogiPlayer
+    from pydlshogi.games.shogi.engine.players import ShogiPlayer
     from pydlshogi.network.loading import load_backend
 
     search, batch = _search_of_shogi()

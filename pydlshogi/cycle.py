@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.catalogue import game_named
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle, add_game_options
 from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, remedy

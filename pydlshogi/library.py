@@ -8,9 +8,9 @@ from weakref import finalize
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import VISITS
-from pydlshogi.kifu.game import Game
+from pydlshogi.games.shogi.kifu.game import Game
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.read_kifu import read
 
 __all__ = ["Answer", "Engine", "Game", "analyse", "read"]
 

@@ -17,8 +17,8 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import game_named
-from pydlshogi.games.entry import GameEntry
+from pydlshogi.catalogue import game_named
+from pydlshogi.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options

@@ -23,7 +23,6 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, Final
 
 from tqdm import tqdm
@@ -35,9 +34,9 @@ try:
 except ImportError as error:
     sys.exit(f"train: PyTorch is not installed here: {remedy('train', 'torch')} ({error})")
 
+from pydlshogi.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.catalogue import GAMES, UnknownGame, game_named
-from pydlshogi.games.entry import GameEntry
+from pydlshogi.entry import GameEntry
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.support.files import reserved
 from pydlshogi.support.processes import available_cores
@@ -325,8 +324,7 @@ def main(arguments: list[str] | None = None) -> int:
         game = game_named(*named) if named else next(iter(GAMES.values()))
         if game.training is None:
             raise UnknownGame(f"{game.name} has no records to learn from; pydlshogi.cycle learns it from nothing")
-        entry: TrainingEntry = resolve_name(game.training)
-        _run(game, entry, vars(parser(game, entry).parse_args(words[len(named) :])))
+        _run(game, game.training, vars(parser(game, game.training).parse_args(words[len(named) :])))
 
     # Ctrl-C counts here before the training, which notes it: see `stopping_by_signal`.
     return exit_status("train", run)

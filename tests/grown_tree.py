@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import plain_kernels  # noqa: F401
 
+from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import HashEvaluator
-from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.batch import Batch

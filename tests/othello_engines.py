@@ -4,11 +4,11 @@ import threading
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import move_name
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import SearchOptions, Spin
-from pydlshogi.protocols.loaded_engine import LoadedEngine
 
 
 class LevelOptions(SearchOptions):

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from pydlshogi.engines.othello.patterns import CLASSES, NUMBERS, STAGES
+from pydlshogi.games.othello.engine.patterns import CLASSES, NUMBERS, STAGES
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.support.arrays import Int16Array

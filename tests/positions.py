@@ -12,7 +12,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.state import state_of
-from pydlshogi.games.state_position import StatePosition
+from pydlshogi.state_position import StatePosition
 
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
 """The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cshogi
 
-from pydlshogi.kifu.game import Game, moves_of
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
 
 
 def random_games(count: int, *, plies: int, seed: int) -> list[Game]:

@@ -21,9 +21,9 @@ from web_board import SETTINGS, served
 
 from pydlshogi import cycle
 from pydlshogi.analysis_server.pool import Pool
+from pydlshogi.catalogue import GAMES
 from pydlshogi.encoding import planes_of
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome
-from pydlshogi.games.catalogue import GAMES
 from pydlshogi.uct.batch import Batch
 from pydlshogi.usi import __main__ as usi
 from pydlshogi.web import __main__ as board

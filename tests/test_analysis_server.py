@@ -18,6 +18,7 @@ from othello_games import random_game, random_position
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
+from pydlshogi.catalogue import GAMES
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.option_settings import OptionError
@@ -289,7 +290,7 @@ def test_as_a_program() -> None:
 def test_a_player_that_loads_nothing_answers_too(monkeypatch: pytest.MonkeyPatch) -> None:
     lowest = LowestSquare()
     engine = Engine("lowest", lowest.options, OthelloPosition, lambda: lowest)
-    monkeypatch.setattr("pydlshogi.engines.othello.alphabeta", lambda: engine)
+    monkeypatch.setattr(type(GAMES["othello"]), "engines", {"alphabeta": lambda: engine})
     answers: list[Answer] = []
     with closing(Pool(1)) as pool:
         pool.ask(Question("othello", moves=("f5",), visits=1), answers.append)

@@ -10,17 +10,18 @@ import pytest
 from cshogi import CSA, KIF
 
 from pydlshogi import analyze
-from pydlshogi.analysis import Assessment, Judgement, judge, summary, think
-from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.analysis import MATE_EVAL, AnalysedMove, Assessment, Judgement, summary
 from pydlshogi.game import PlayedPosition
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import MATE_EVAL, Game, moves_of
-from pydlshogi.kifu.kif_writer import AnalysedMove, to_kif
+from pydlshogi.games.shogi.analysis import judge, think
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME as shogi
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
+from pydlshogi.games.shogi.kifu.kif_writer import to_kif
+from pydlshogi.games.shogi.read_kifu import parse, read
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.read_kifu import parse, read
 
 font_manager = pytest.importorskip("matplotlib.font_manager", reason="needs matplotlib (the extra `train`)")
 

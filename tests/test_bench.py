@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pydlshogi import bench, bench_backends
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError

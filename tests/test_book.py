@@ -14,13 +14,13 @@ import pytest
 import thinker
 from usi_driver import InProcess
 
-from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.book import BookOptions, choose, flip_move, legal_moves, open_book_file
-from pydlshogi.engines.shogi.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.book import BookOptions, choose, flip_move, legal_moves, open_book_file
+from pydlshogi.games.shogi.engine.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME as shogi
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Game, moves_of
 from pydlshogi.player.base_player import BestMove
 from utils import make_book
 

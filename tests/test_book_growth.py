@@ -6,8 +6,8 @@ from pathlib import Path
 import cshogi
 import pytest
 
-from pydlshogi.engines.shogi.book_files import Book, BookMove, key_of
 from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.engine.book_files import Book, BookMove, key_of
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from tests.networks import network

@@ -95,7 +95,7 @@ sys.exit(exit_status("tool", run))
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
 def test_input_that_is_no_text(encoding: str) -> None:
     """A GUI of another encoding must not end an engine."""
-    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--option", "Openings=false"]
+    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Openings=false"]
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     lines = b"1 name\n\xff\n2 play b \xff\n3 protocol_version\nquit\n"
     done = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, check=False)

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from pydlshogi.csa import __main__ as csa
-from pydlshogi.csa.client import Client, Login, Patience
-from pydlshogi.csa.terms import TermsError, parse_terms
-from pydlshogi.csa.thinker import Thinker
+from pydlshogi import csa
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.csa.client import Client, Login, Patience
+from pydlshogi.games.shogi.csa.terms import TermsError, parse_terms
+from pydlshogi.games.shogi.csa.thinker import Thinker
+from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.game import Game
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.read_kifu import read
 from pydlshogi.support.errors import OneLineError
 from tests.scripted_player import ScriptedPlayer, names
 

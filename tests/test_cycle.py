@@ -13,7 +13,7 @@ import pytest
 from processes import await_end
 
 from pydlshogi import cycle
-from pydlshogi.games.catalogue import GAMES, game_named
+from pydlshogi.catalogue import GAMES, game_named
 from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.sparse import is_sparse

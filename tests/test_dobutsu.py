@@ -12,8 +12,8 @@ from fast_perft import perft_of
 from slow_dobutsu import SlowDobutsu
 from usi_driver import InProcess
 
+from pydlshogi.catalogue import engine_named
 from pydlshogi.encoding import planes_of
-from pydlshogi.engines.named import engine_named
 from pydlshogi.game import DRAWN, UNDECIDED, Outcome
 from pydlshogi.games.dobutsu.encodings import DOBUTSU
 from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition

@@ -11,7 +11,7 @@ from slow_dobutsu import SlowDobutsu
 from usi_driver import InProcess
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
-from pydlshogi.engines.named import engine_named
+from pydlshogi.catalogue import engine_named
 from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
 from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition

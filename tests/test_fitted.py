@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from usi_driver import InProcess
 
-from pydlshogi.engines import shogi
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import Engine

@@ -1,13 +1,10 @@
 """What holds for every game of the catalogue: its entry, its opponents, its encodings."""
 
-from pkgutil import resolve_name
-
 import numpy as np
 import pytest
 
+from pydlshogi.catalogue import GAMES, engine_named, game_named
 from pydlshogi.encoding import Encoding, lists_for, planes_of, sample, unpack
-from pydlshogi.engines.named import engine_named
-from pydlshogi.games.catalogue import GAMES, game_named
 from pydlshogi.web.records import GameFiles
 from utils.arena.games import kind_of
 
@@ -24,7 +21,7 @@ def test_an_entry_has_what_it_names(name: str) -> None:
         assert len(position.states) == 1
         assert position.ending() is None
     assert kind_of(name).referee(None, 10).turn == "b"
-    assert game.files is None or isinstance(resolve_name(game.files), GameFiles)
+    assert game.files is None or isinstance(game.files, GameFiles)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.state import STATE, note_steps, state_of
+from pydlshogi.games.shogi.training.huffman import lay, mirrored_move
 from pydlshogi.support.arrays import Record
-from pydlshogi.training.shogi.huffman import lay, mirrored_move
 from tests.positions import mirrored, mirrored_usi
 
 HANDICAPS = [

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.kifu.formats import SUFFIXES
-from pydlshogi.kifu.game import replay
-from pydlshogi.read_kifu import read, read_list
+from pydlshogi.games.shogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.game import replay
+from pydlshogi.games.shogi.read_kifu import read, read_list
 
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN, TEST = list(read_list(ROOT / "kiflist_train_1000.txt")), list(read_list(ROOT / "kiflist_test_100.txt"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.read_kifu import read_list
+from pydlshogi.games.shogi.read_kifu import read_list
 from utils import filter_csa, make_kifu_list
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"

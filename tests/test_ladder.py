@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES
 from pydlshogi.support.elo import elo_of_score
 from utils.ladder import VIRTUAL, Played, Simple, main, rate
 

@@ -24,10 +24,10 @@ LAUNCHERS = {
     "policy_player": "pydlshogi.usi.usi_policy_player",
     "search1_player": "pydlshogi.usi.usi_search1_player",
     "dobutsu": "pydlshogi.usi.usi_dobutsu_player",
-    "othello": "pydlshogi.protocols.serve",
-    "othello_alphabeta": "pydlshogi.protocols.serve",
+    "othello": "pydlshogi.games.othello.protocols.serve",
+    "othello_alphabeta": "pydlshogi.games.othello.protocols.serve",
     "board": "pydlshogi.web.__main__",
-    "csa": "pydlshogi.csa.__main__",
+    "csa": "pydlshogi.csa",
 }
 """By the name of the script, the module that it starts."""
 ENGINE = """

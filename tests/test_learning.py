@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
-from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -67,11 +67,12 @@ def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: fl
     assert score is None or score_of_mover(position) == score
 
 
-def test_self_play_at_shogi_ends_games_when_a_referee_does() -> None:
+def test_self_play_at_shogi_ends_games_when_a_referee_does(monkeypatch: pytest.MonkeyPatch) -> None:
     kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
-    game = replace(SHOGI, position=lambda sfen=kings, draw_ply=0: ShogiPosition(sfen, draw_ply=draw_ply))
+    start = lambda sfen=kings, draw_ply=0: ShogiPosition(sfen, draw_ply=draw_ply)  # noqa: E731
+    monkeypatch.setattr(SHOGI, "position", start)
     settings = SelfPlay(games=6, playouts=4, opening_plies=0, draw_ply=300)
-    played = SelfPlayers(game, HashEvaluator(DLSHOGI), settings).play((1,))
+    played = SelfPlayers(SHOGI, HashEvaluator(DLSHOGI), settings).play((1,))
     endings = set()
     for moves in played.games():
         position, referee = ShogiPosition(kings), Referee(kings, settings.draw_ply)

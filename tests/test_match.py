@@ -17,7 +17,7 @@ import pytest
 from cshogi.elo import Elo as SingleGames
 from scripted_engines import games, heard, scripted
 
-from pydlshogi.kifu.csa import parse
+from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from pydlshogi.support.errors import OneLineError
 from utils import match as match_program

@@ -9,9 +9,10 @@ import cshogi
 import pytest
 import shogi
 
-from pydlshogi.engines.shogi import checkmate, mcts
-from pydlshogi.engines.shogi.checkmate import CheckmateSolver
 from pydlshogi.games.shogi.dfpn import MateSearch
+from pydlshogi.games.shogi.engine import checkmate
+from pydlshogi.games.shogi.engine.checkmate import CheckmateSolver
+from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.allot import ClockSettings, allot
 from pydlshogi.player.base_player import Checkmate
@@ -109,7 +110,7 @@ def test_what_is_hard(sfen: str) -> None:
 
 
 def test_what_was_played_before_is_no_part_of_the_problem() -> None:
-    player = mcts().load()
+    player = GAME.mcts().load()
     position = ShogiPosition(PLAYED_BEFORE, BACK_AND_FORTH)
     answer = player.think(position, player.start_clock(position, Clock(Limits(mate=True))), lambda _: None)
     assert isinstance(answer, Checkmate)

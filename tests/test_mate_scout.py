@@ -9,7 +9,7 @@ from test_search import Opinions, a_search, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
 
-from pydlshogi.engines.shogi.scout import MateScout
+from pydlshogi.games.shogi.engine.scout import MateScout
 from pydlshogi.games.shogi.position import ShogiPosition
 
 MATE_IN_SEVEN = MATES[3][0]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from thinker import ALL_MOVES, Thinker
 
-from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights

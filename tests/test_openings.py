@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.games.entry import NO_NAMES, OpeningNames
+from pydlshogi.entry import NO_NAMES, OpeningNames
 from pydlshogi.games.othello import openings as othello
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.shogi import openings as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.encoding import decode
-from pydlshogi.read_kifu import parse
+from pydlshogi.games.shogi.read_kifu import parse
+from pydlshogi.support.decoding import decode
 
 SAME = {
     "ダイレクト向かい飛車": "角交換",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin, UnknownOption
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.engines.othello import alphabeta_search
-from pydlshogi.engines.othello.alphabeta_search import CUT, INFINITE, AlphaBeta, Probing
-from pydlshogi.engines.othello.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
+from pydlshogi.games.othello.engine import alphabeta_search
+from pydlshogi.games.othello.engine.alphabeta_search import CUT, INFINITE, AlphaBeta, Probing
+from pydlshogi.games.othello.engine.patterns import DISC, STAGES, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.rules import PASS, START, Position
 
 WEIGHTS = random_weights(1)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from othello_games import random_position
 
-from pydlshogi.engines.othello import endgame
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.proven import PROVEN, keep, known_bounds, packed
-from pydlshogi.engines.othello.stability import stable_discs
+from pydlshogi.games.othello.engine import endgame
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.proven import PROVEN, keep, known_bounds, packed
+from pydlshogi.games.othello.engine.stability import stable_discs
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
 from utils.othello.solve import parse_obf
 

@@ -11,11 +11,11 @@ import pytest
 from othello_engines import Broken, LowestSquare, Waiting, loaded
 
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.othello.protocols.gtp import Gtp, interrupts
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, read_ahead
+from pydlshogi.games.othello.protocols.serve import main
 from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.protocols.gtp import Gtp, interrupts
-from pydlshogi.protocols.loaded_engine import LoadedEngine, read_ahead
-from pydlshogi.protocols.serve import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -172,7 +172,7 @@ def test_an_engine_that_fails_is_told_in_one_line(line: str, caplog: pytest.LogC
 
 @pytest.mark.skipif(sys.platform == "win32", reason="only elsewhere can a process ask who reads a pipe")
 def test_a_controller_that_dies_takes_the_thinking_along() -> None:
-    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--option", "Openings=false"]
+    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Openings=false"]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
         assert engine.stdin is not None
         assert engine.stdout is not None
@@ -189,7 +189,7 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.protocols.serve", "--option", "Level=2"]
+    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Level=2"]
     asked = "name\n2 genmove b\nhint 2\nquit\n"
     done = subprocess.run(command, input=asked, cwd=ROOT, capture_output=True, text=True, check=True)
     name, move, hint, end, rest = done.stdout.split("\n\n")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.patterns import CLASSES, DISC, NUMBERS, STAGES
+from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, NUMBERS, STAGES
 from pydlshogi.games.othello.records import Archive
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import after

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.engines.othello import policy, rollouts
-from pydlshogi.engines.othello.patterns import STAGES
+from pydlshogi.games.othello.engine import policy, rollouts
+from pydlshogi.games.othello.engine.patterns import STAGES
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from utils.othello.learn_policy import KINDS, main
 

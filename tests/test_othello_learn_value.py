@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.engines.othello.patterns import STAGES, load_weights
-from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
+from pydlshogi.games.othello.engine.patterns import STAGES, load_weights
+from pydlshogi.games.othello.engine.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.rules import PASS, START, STATE
 from pydlshogi.games.othello.wthor import games_of, rows_of, write_wthor
 from pydlshogi.support.files import shipped_model

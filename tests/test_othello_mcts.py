@@ -7,12 +7,13 @@ import pytest
 from othello_games import random_position
 from test_othello_gtp import answers
 
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer
-from pydlshogi.engines.othello.options import OthelloMCTSOptions
-from pydlshogi.engines.othello.policy import shipped_tables
 from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer
+from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
+from pydlshogi.games.othello.engine.policy import shipped_tables
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
@@ -20,7 +21,6 @@ from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
-from pydlshogi.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.uct.batch import Batch
 from tests.networks import network
 

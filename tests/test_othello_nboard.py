@@ -13,11 +13,11 @@ from othello_engines import Broken, LowestSquare, Waiting, loaded
 from othello_games import random_game
 
 from pydlshogi.games.othello.ggf import ggf
+from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
+from pydlshogi.games.othello.protocols.nboard import NBoard, interrupts
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
 from pydlshogi.player.clock import Limits
-from pydlshogi.protocols.loaded_engine import read_ahead
-from pydlshogi.protocols.nboard import NBoard, interrupts
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = ggf(parse_transcript("f5d6"))
@@ -130,7 +130,7 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
 
 
 def test_the_process_speaks_as_well() -> None:
-    command = [sys.executable, "-m", "pydlshogi.protocols.serve"]
+    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve"]
     lines = f"nboard 2\nset depth 60\nset game {GAME}\nhint 1\n"  # the end of the lines ends the thinking
     done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 60"]

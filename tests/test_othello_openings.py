@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.engines.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings
-from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.games.othello.engine.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings
+from pydlshogi.games.othello.engine.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import Answer, LoadedEngine, engine_with
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import standing, turned
 from pydlshogi.games.othello.transcript import after, parse_transcript
-from pydlshogi.protocols.loaded_engine import Answer, LoadedEngine, engine_with
 from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
 from utils.othello import register

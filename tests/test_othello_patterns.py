@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_position, random_weights
 
-from pydlshogi.engines.othello import patterns
-from pydlshogi.engines.othello.patterns import (
+from pydlshogi.games.othello.engine import patterns
+from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
     FIRST,
     NUMBERS,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.engines.othello.alphabeta_player import AlphaBetaPlayer
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.options import AlphaBetaOptions
-from pydlshogi.engines.othello.patterns import save_weights
+from pydlshogi.games.othello.engine.alphabeta_player import AlphaBetaPlayer
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.options import AlphaBetaOptions
+from pydlshogi.games.othello.engine.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.games.othello.transcript import after

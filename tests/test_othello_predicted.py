@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
 from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.engine.patterns import SHIPPED_WEIGHTS, load_weights
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS
 from pydlshogi.games.othello.wthor import held_out, rows_of, write_wthor
 from pydlshogi.support.files import shipped_model

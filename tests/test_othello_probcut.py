@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.engines.othello.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
-from pydlshogi.engines.othello.patterns import STAGES, save_weights
+from pydlshogi.games.othello.engine.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
+from pydlshogi.games.othello.engine.patterns import STAGES, save_weights
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool

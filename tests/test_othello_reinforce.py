@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydlshogi.engines.othello import policy
-from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PARITY, SHIPPED_WEIGHTS, load_weights
-from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.engines.othello.policy import STAGES, THROUGH, Tables, describe, load_policy, logit, policy_stage
+from pydlshogi.games.othello.engine import policy
+from pydlshogi.games.othello.engine.patterns import DISC, NUMBERS, PARITY, SHIPPED_WEIGHTS, load_weights
+from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
+from pydlshogi.games.othello.engine.policy import STAGES, THROUGH, Tables, describe, load_policy, logit, policy_stage
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.wthor import GAME, Games, games_of
 from pydlshogi.support.arrays import Float32Array, Int16Array

@@ -12,10 +12,10 @@ from fast_perft import perft_of
 from othello_games import random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
-from pydlshogi.engines.othello import policy, rollouts
-from pydlshogi.engines.othello.patterns import DISC, NUMBERS, PATTERNS, STAGES
-from pydlshogi.engines.othello.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.games.othello.encodings import OTHELLO
+from pydlshogi.games.othello.engine import policy, rollouts
+from pydlshogi.games.othello.engine.patterns import DISC, NUMBERS, PATTERNS, STAGES
+from pydlshogi.games.othello.engine.patterns import FIRST as FIRST_NUMBER
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, RULES, START, Position, parse_move
 from pydlshogi.support.arrays import Float32Array

@@ -14,13 +14,13 @@ import shogi.CSA
 import shogi.KIF
 from cshogi import KI2, KIF
 
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.encoding import decode
-from pydlshogi.kifu.formats import SUFFIXES
-from pydlshogi.kifu.game import Game, moves_of, replay
-from pydlshogi.kifu.jkf import to_jkf
-from pydlshogi.kifu.kif_writer import to_kif
-from pydlshogi.read_kifu import KifuError, read, read_list, read_many
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.game import Game, moves_of, replay
+from pydlshogi.games.shogi.kifu.jkf import to_jkf
+from pydlshogi.games.shogi.kifu.kif_writer import to_kif
+from pydlshogi.games.shogi.read_kifu import KifuError, read, read_list, read_many
+from pydlshogi.support.decoding import decode
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 EVEN = cshogi.STARTING_SFEN

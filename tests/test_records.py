@@ -15,14 +15,12 @@ from book_oracle import naive_label, naive_planes
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK, HISTORY
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Game, moves_of
-from pydlshogi.training.dataset import DatasetError
-from pydlshogi.training.examples import batch_of
-from pydlshogi.training.shogi.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
-from pydlshogi.training.shogi.recorded import Recorded
-from pydlshogi.training.shogi.records import (
+from pydlshogi.games.shogi.training.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
+from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.records import (
     DRAW,
     LOSS,
     MAX_EVAL,
@@ -34,6 +32,8 @@ from pydlshogi.training.shogi.records import (
     load_positions,
     pack,
 )
+from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.examples import batch_of
 from pydlshogi.uct.batch import Batch
 from tests.positions import mirrored, mirrored_usi
 from tests.random_games import random_games, write_jsonl

@@ -8,9 +8,9 @@ import pytest
 from pydlshogi.encoding import Encoding, labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.training.reencoding import in_planes_of
 from pydlshogi.network.architecture import ModelError, architecture_for
 from pydlshogi.network.weights import Array, random_weights
-from pydlshogi.training.shogi.reencoding import in_planes_of
 from tests.random_games import random_games
 
 torch = pytest.importorskip("torch")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from usi_driver import InProcess
 
-from pydlshogi.engines import shogi
 from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi.encodings import MOVES
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN

@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-SERVE = "pydlshogi.protocols.serve"
+SERVE = "pydlshogi.games.othello.protocols.serve"
 REFUSED = [
     ("utils.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),

@@ -10,16 +10,16 @@ from pydlshogi import train
 from pydlshogi.encoding import Encoding, labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.training import dataset
+from pydlshogi.games.shogi.training.evaluations import ValueTarget
+from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.records import Positions, load_positions
+from pydlshogi.games.shogi.training.searched import read_sets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.dataset import DatasetError
-from pydlshogi.training.shogi import dataset
-from pydlshogi.training.shogi.evaluations import ValueTarget
-from pydlshogi.training.shogi.recorded import Recorded
-from pydlshogi.training.shogi.records import Positions, load_positions
-from pydlshogi.training.shogi.searched import read_sets
 from tests.random_games import random_games, write_jsonl
 from utils import search_records
 from utils.search_records import item_of, reached

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from pydlshogi import selfplay
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.catalogue import game_named
+from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.selfplay import main
 from pydlshogi.support.files import reserved
-from pydlshogi.training.shogi.records import load_positions
 
 pytestmark = pytest.mark.lent_worker(selfplay)
 

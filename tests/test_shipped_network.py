@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
-from pydlshogi.engines.shogi.players import ShogiMCTSPlayer
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN as START
 from pydlshogi.player.base_player import BestMove, Info

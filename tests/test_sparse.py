@@ -194,7 +194,7 @@ def test_each_kind_of_network_has_its_backends(tmp_path: Path) -> None:
 
 PLAYS = """
 import json, sys
-from pydlshogi.engines.named import engine_named
+from pydlshogi.catalogue import engine_named
 from pydlshogi.usi.usi import Usi
 lines = [f"setoption name modelfile value {sys.argv[1]}", "isready", "position startpos", "go nodes 200"]
 said = []

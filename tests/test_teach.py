@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.training.shogi.evaluations import ValueTarget
-from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.recorded import Recorded
-from pydlshogi.training.shogi.records import NO_RESULT, POSITION, Positions
+from pydlshogi.games.shogi.training.evaluations import ValueTarget
+from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions
 from tests.random_games import random_games, write_jsonl
 from utils import teach
 from utils.arena.engine_process import command_line

@@ -118,7 +118,7 @@ def late_kernels(code: str) -> str:
 
 def test_no_kernel_is_left_to_be_compiled_in_a_game() -> None:
     code = """
-from pydlshogi.engines import shogi
+from pydlshogi.games.shogi.game import GAME as shogi
 from test_mate import MATES
 from test_reflex_players import Asked
 from thinker import Thinker
@@ -147,7 +147,7 @@ for make, game in (
 @pytest.mark.parametrize("engine", ["othello.alphabeta()", "othello.mcts()", "othello.iago()"])
 def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(engine: str) -> None:
     code = f"""
-from pydlshogi.engines import othello
+from pydlshogi.games.othello.game import GAME as othello
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.clock import Clock, Limits
 

@@ -21,7 +21,13 @@ torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 
 from pydlshogi import train  # noqa: E402
 from pydlshogi.games.shogi.encodings import BOOK  # noqa: E402
-from pydlshogi.kifu.csa import to_csa  # noqa: E402
+from pydlshogi.games.shogi.kifu.csa import to_csa  # noqa: E402
+from pydlshogi.games.shogi.training import dataset  # noqa: E402
+from pydlshogi.games.shogi.training.dataset import Settings, load_data  # noqa: E402
+from pydlshogi.games.shogi.training.evaluations import ValueTarget  # noqa: E402
+from pydlshogi.games.shogi.training.recorded import Recorded  # noqa: E402
+from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
+from pydlshogi.games.shogi.training.validation import fit_for_play, validate  # noqa: E402
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, bias_shape  # noqa: E402
 from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402
 from pydlshogi.network.weights import architecture_of, random_weights, read_weights, write_weights  # noqa: E402
@@ -33,12 +39,6 @@ from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
-from pydlshogi.training.shogi import dataset  # noqa: E402
-from pydlshogi.training.shogi.dataset import Settings, load_data  # noqa: E402
-from pydlshogi.training.shogi.evaluations import ValueTarget  # noqa: E402
-from pydlshogi.training.shogi.recorded import Recorded  # noqa: E402
-from pydlshogi.training.shogi.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
-from pydlshogi.training.shogi.validation import fit_for_play, validate  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 

@@ -13,14 +13,14 @@ from othello_games import random_game  # noqa: E402
 
 from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding  # noqa: E402
-from pydlshogi.engines.othello import mcts  # noqa: E402
-from pydlshogi.engines.othello.mcts_player import OthelloMCTSPlayer  # noqa: E402
 from pydlshogi.games.othello.encodings import OTHELLO, OTHELLO_SPARSE  # noqa: E402
+from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer  # noqa: E402
+from pydlshogi.games.othello.game import GAME  # noqa: E402
 from pydlshogi.games.othello.rules import PASS, START, Position  # noqa: E402
+from pydlshogi.games.othello.training import OthelloDataset, Settings  # noqa: E402
 from pydlshogi.games.othello.transcript import Transcript, after, game_of, transcript  # noqa: E402
 from pydlshogi.games.othello.wthor import held_out, rows_of, write_wthor  # noqa: E402
 from pydlshogi.player.option_settings import apply_settings  # noqa: E402
-from pydlshogi.training.othello.dataset import OthelloDataset, Settings  # noqa: E402
 from utils.othello import predicted  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -121,7 +121,7 @@ def test_a_run_learns_goes_on_and_can_be_judged(records: Path, tmp_path: Path, c
     assert int(count) == last["validation"]["positions"]
     # What plays computes with other numbers than what learns.
     assert float(share) / 100 == pytest.approx(last["validation"]["top1"], abs=0.03)
-    engine = mcts()
+    engine = GAME.mcts()
     apply_settings(engine.options, {"modelfile": str(out / "net.npz"), "Threads": "1", "USI_Hash": "4"})
     player = engine.load()
     assert isinstance(player, OthelloMCTSPlayer)

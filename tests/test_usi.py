@@ -14,9 +14,9 @@ import pytest
 from scripted_player import ScriptedPlayer
 from usi_driver import InProcess
 
-from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions

@@ -91,11 +91,11 @@ def test_registration(start: Callable[..., OverPipes], command: list[str]) -> No
 def test_nothing_heavy_is_imported_before_usiok() -> None:
     script = """
 import json, sys
-from pydlshogi.engines.shogi import mcts
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.usi.process import Process
 from pydlshogi.usi.usi import Usi
 loaded = []
-Usi(mcts(), lambda line: loaded.extend(sys.modules) if line == "usiok" else None).run(["usi"])
+Usi(shogi.mcts(), lambda line: loaded.extend(sys.modules) if line == "usiok" else None).run(["usi"])
 print(json.dumps(loaded))
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -9,11 +9,11 @@ from typing import Any
 import cshogi
 import pytest
 
-from pydlshogi.kifu.game import Game, Variation
-from pydlshogi.kifu.jkf import to_jkf
-from pydlshogi.kifu.kif_writer import to_kif
-from pydlshogi.kifu.usi import to_usi
-from pydlshogi.read_kifu import KifuError, parse, read
+from pydlshogi.games.shogi.kifu.game import Game, Variation
+from pydlshogi.games.shogi.kifu.jkf import to_jkf
+from pydlshogi.games.shogi.kifu.kif_writer import to_kif
+from pydlshogi.games.shogi.kifu.usi import to_usi
+from pydlshogi.games.shogi.read_kifu import KifuError, parse, read
 from utils.convert_record import main
 
 MIDDLE = "lr5nl/3g1kg2/2n1ppsp1/p1pps1p1p/1p5P1/P1PPSPP1P/1PS1P1N2/2GK1G3/LN5RL b Bb 1"

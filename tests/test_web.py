@@ -24,20 +24,19 @@ from othello_games import random_game
 from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
-from pydlshogi.engines.named import engine_named
-from pydlshogi.engines.shogi.book_files import YBB_HEADER, YBB_MAGIC, YBB_POSITION
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.entry import Opponent
+from pydlshogi.catalogue import GAMES, engine_named
+from pydlshogi.entry import Opponent
 from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
+from pydlshogi.games.shogi.engine.book_files import YBB_HEADER, YBB_MAGIC, YBB_POSITION
+from pydlshogi.games.shogi.files import ENDINGS
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.read_kifu import read
 from pydlshogi.web import __main__ as web
 from pydlshogi.web import review
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_STRANGERS, BoardServer, Page
-from pydlshogi.web.shogi_files import ENDINGS
 from pydlshogi.web.table import Refused, Table, setup
 
 pytestmark = pytest.mark.usefixtures("short_reviews")
@@ -125,7 +124,7 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
 def test_an_engine_that_a_game_offers_appears_and_plays(board: Board, monkeypatch, engine: str) -> None:
     offered = GAMES["othello"]
     more = {**offered.opponents, "another": Opponent(engine, {"Level": "1"})}
-    monkeypatch.setitem(GAMES, "othello", replace(offered, opponents=more))
+    monkeypatch.setattr(offered, "opponents", more)
     assert "another" in setup()["games"]["othello"]["opponents"]
     board.new("othello", sides=("", "another"), moves="f5")
     assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", "another"]
@@ -440,9 +439,8 @@ def test_an_engine_that_is_loaded_late_loses_no_time(hands: Hands, monkeypatch: 
         assert may_load.wait(WAIT)
         return engine.load()
 
-    engines = {**GAMES["othello"].engines, "mcts": f"{__name__}:late", "alphabeta": f"{__name__}:late"}
-    monkeypatch.setattr(sys.modules[__name__], "late", lambda: engine._replace(load=load), raising=False)
-    monkeypatch.setitem(GAMES, "othello", replace(GAMES["othello"], engines=engines))
+    engines = {**GAMES["othello"].engines, **dict.fromkeys(("mcts", "alphabeta"), lambda: engine._replace(load=load))}
+    monkeypatch.setattr(type(GAMES["othello"]), "engines", engines)
     pool = Pool(1, SETTINGS)
     try:
         with served(pool) as board:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from pydlshogi.engines import shogi
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.player.base_player import BestMove, Info, play_moves
 from pydlshogi.player.clock import Clock, Limits

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import cshogi
 
-from pydlshogi.engines.shogi.book_files import BookMove, key_of
+from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.games.shogi.engine.book_files import BookMove, key_of
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.tasks import load_network

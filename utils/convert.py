@@ -18,12 +18,12 @@ from typing import Final
 
 from tqdm import tqdm
 
+from pydlshogi.games.shogi.training.formats import FORMATS, files_of, give, legal, read_parts
+from pydlshogi.games.shogi.training.parts import Part, played_alone
+from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import cache_folder, replacing
 from pydlshogi.training.dataset import DatasetError
-from pydlshogi.training.shogi.formats import FORMATS, files_of, give, legal, read_parts
-from pydlshogi.training.shogi.parts import Part, played_alone
-from pydlshogi.training.shogi.records import load_positions
 
 _ROWS: Final = 1 << 16
 """Positions of game records that are written at once."""

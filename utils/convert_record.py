@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydlshogi.kifu.formats import NAMES, WRITTEN, file_of
-from pydlshogi.kifu.game import RecordError
-from pydlshogi.read_kifu import read
+from pydlshogi.games.shogi.kifu.formats import NAMES, WRITTEN, file_of
+from pydlshogi.games.shogi.kifu.game import RecordError
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import write_whole
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator, UniformEvaluator
-from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.dobutsu import solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition, write_sfen
 from pydlshogi.games.dobutsu.solution import Solution

@@ -16,8 +16,8 @@ from typing import get_args
 
 from tqdm import tqdm
 
-from pydlshogi.kifu.game import Ending, Game
-from pydlshogi.read_kifu import KifuError, read_list, read_many
+from pydlshogi.games.shogi.kifu.game import Ending, Game
+from pydlshogi.games.shogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from utils.make_kifu_list import record_files, whole_path
 

@@ -19,10 +19,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydlshogi.engines.named import engine_named
+from pydlshogi.catalogue import GAMES, engine_named
+from pydlshogi.entry import Opponent
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.entry import Opponent
 from pydlshogi.player.base_player import BasePlayer, BestMove
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings

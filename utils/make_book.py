@@ -25,12 +25,12 @@ from typing import Final
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.engines.shogi.book_files import HEADER, Book, BookError, BookMove, key_of
-from pydlshogi.kifu.game import Game, replay
+from pydlshogi.games.shogi.engine.book_files import HEADER, Book, BookError, BookMove, key_of
+from pydlshogi.games.shogi.kifu.game import Game, replay
+from pydlshogi.games.shogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.learning.tasks import deadline
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
-from pydlshogi.read_kifu import KifuError, read_list, read_many
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import check_writable, replacing, shipped_model
 from utils.book_growth import ShogiBook, searching

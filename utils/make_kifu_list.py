@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from pydlshogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.formats import SUFFIXES
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole

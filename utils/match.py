@@ -19,7 +19,7 @@ from random import Random
 
 from tqdm import tqdm
 
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES
 from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
 from pydlshogi.support.errors import OneLineError

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydlshogi.engines.shogi.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import write_whole
 
@@ -66,8 +66,11 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported(module: ast.Module) -> set[str]:
-    """The rooms that a module imports from, anywhere in it."""
+    """The rooms that a module imports from, anywhere in it but where only a checker of types reads."""
     names: set[str] = set()
+    for branch in [node for node in ast.walk(module) if isinstance(node, ast.If)]:
+        if ast.unparse(branch.test) == "TYPE_CHECKING":
+            branch.body = []
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

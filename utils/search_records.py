@@ -24,9 +24,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.catalogue import game_named
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.training.dataset import Settings
+from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.recorded import with_legal_moves
+from pydlshogi.games.shogi.training.records import Positions, limit_repeats
+from pydlshogi.games.shogi.training.searched import Searched
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
@@ -40,11 +45,6 @@ from pydlshogi.support.files import cache_folder, digest, reserved
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import settle
 from pydlshogi.training.dataset import DatasetError
-from pydlshogi.training.shogi.dataset import Settings
-from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.recorded import with_legal_moves
-from pydlshogi.training.shogi.records import Positions, limit_repeats
-from pydlshogi.training.shogi.searched import Searched
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _SIDE_BY_SIDE: Final = 256

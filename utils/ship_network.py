@@ -19,6 +19,8 @@ import numpy as np
 from pydlshogi.encoding import planes_of
 from pydlshogi.encoding import sample as random_positions
 from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.shogi.training.recorded import with_legal_moves
+from pydlshogi.games.shogi.training.validation import fit_for_play, validate
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.integers import largest_values, tower_of
@@ -26,8 +28,6 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import check_writable
-from pydlshogi.training.shogi.recorded import with_legal_moves
-from pydlshogi.training.shogi.validation import fit_for_play, validate
 from pydlshogi.training.validation import asking, sample
 from utils.validate_network import parsed_with_games, tables, val_positions
 

@@ -26,13 +26,13 @@ import cshogi
 import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
 from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import cache_folder, digest, reserved, write_whole
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.support.settings import settle
-from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
 from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
 from utils.arena.games import STANDARD, Opening
 from utils.arena.openings import read_openings

@@ -43,10 +43,10 @@ try:
 except ImportError as error:
     sys.exit(f"torture: psutil is not installed here: {remedy('test', 'psutil')} ({error})")
 
+from pydlshogi.games.shogi.read_kifu import read
+from pydlshogi.games.shogi.training.records import OWN, POSITION
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.weights import read_weights
-from pydlshogi.read_kifu import read
-from pydlshogi.training.shogi.records import OWN, POSITION
 from utils.arena.csa_server import CsaServer
 from utils.arena.engine_process import EngineDied, EngineError, Pipes, command_line
 from utils.arena.referee import Referee

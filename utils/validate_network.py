@@ -14,12 +14,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
+from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.records import Positions
+from pydlshogi.games.shogi.training.validation import PHASES, validate
 from pydlshogi.network.loading import load_backend
 from pydlshogi.support.command_line import exit_status, natural, parser_for
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.shogi.formats import load
-from pydlshogi.training.shogi.records import Positions
-from pydlshogi.training.shogi.validation import PHASES, validate
 from pydlshogi.training.validation import Report, asking, sample
 
 FIGURES = {

@@ -14,9 +14,8 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.replay import Replay
-from pydlshogi.engines.named import engine_named
+from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import (
     BasePlayer,
     BestMove,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from pydlshogi.analysis_server.pool import Answer, Question
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.options import SearchOptions
 

@@ -1,1 +1,1 @@
-"""The games: the rules, the notation and the encodings of each."""
+"""The games: each is one folder with all that is its own, rules, records, engines, books, training data."""

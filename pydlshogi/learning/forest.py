@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.entry import GameEntry
 from pydlshogi.game import PlayedPosition, Position
-from pydlshogi.games.entry import GameEntry
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats, Root

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from pydlshogi.games.entry import GameEntry
+from pydlshogi.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
+from pydlshogi.entry import GameEntry
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
 from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES
 from pydlshogi.network.sparse import is_sparse, sparse_widths
 from pydlshogi.network.weights import read_architecture
 from pydlshogi.support.settings import add_options, setting

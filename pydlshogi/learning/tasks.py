@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
+from pydlshogi.catalogue import game_named
+from pydlshogi.entry import GameEntry
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.catalogue import game_named
-from pydlshogi.games.entry import GameEntry
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers

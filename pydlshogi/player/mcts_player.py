@@ -1,7 +1,7 @@
 """MCTSPlayer: it drives the search with a network until the clock says stop, then chooses a move.
 
 It decides what to search, when the answer is certain enough, and what is said meanwhile. It knows neither the protocol
-nor a game: what a game adds is in `pydlshogi.engines`.
+nor a game: what a game adds is in `pydlshogi.games`.
 """
 
 import logging

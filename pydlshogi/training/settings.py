@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.entry import GameEntry
+from pydlshogi.entry import GameEntry
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, architecture_for
 from pydlshogi.support.settings import SettingError, check, setting
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pydlshogi.engines.named import engine_named
+from pydlshogi.catalogue import engine_named
 from pydlshogi.usi.usi import run
 
 _ABOUT: Final = "The engine of a game: speaks USI, for a GUI, or for whoever types `help`."

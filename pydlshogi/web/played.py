@@ -7,13 +7,11 @@ moves forward and back, so no step plays a game from its start.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from pkgutil import resolve_name
 from typing import Any, NamedTuple, TypeAlias
 
+from pydlshogi.catalogue import GAMES
+from pydlshogi.entry import NO_NAMES, OpeningNames
 from pydlshogi.game import GameEnd, PlayedPosition
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.games.entry import NO_NAMES, NameOpening, OpeningNames
-from pydlshogi.kifu.game import Ending
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
@@ -41,7 +39,7 @@ class RecordedLine:
     comments: Sequence[str] = ()
     """On the positions after so many moves."""
     ended: GameEnd | None = None
-    broken_off: Ending = "unknown"
+    broken_off: str = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Node:
     comment: str = ""
     ended: GameEnd | None = None
     """How the game ended here where the rules do not say it: by resignation, on time, as a record has it."""
-    broken_off: Ending = "unknown"
+    broken_off: str = "unknown"
     """How a record says that the game ended, where it can be played on."""
     discs: int | None = None
     """By how many discs Black won, as a record of Othello says."""
@@ -129,10 +127,6 @@ class TableGame:
         """Who made the first move."""
         self.start_sfen = self.position.sfen()
         self.start = None if set_up(game, None).sfen() == self.start_sfen else start
-        name = GAMES[game].opening if self.start is None else None
-        self._name_opening: NameOpening | None = resolve_name(name) if name else None
-        danger = GAMES[game].in_danger
-        self._in_danger: Callable[[PlayedPosition], str] = resolve_name(danger) if danger else lambda _: ""
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
@@ -231,11 +225,10 @@ class TableGame:
 
     def why_not(self, move: str) -> str:
         """Why the rules forbid a person's move; "" for a legal one, promoting or not, and where they say nothing."""
-        reason = GAMES[self.game].why_not
         legal = self.legal
-        if not reason or not legal or any(each.startswith(move) for each in legal):
+        if not legal or any(each.startswith(move) for each in legal):
             return ""
-        return str(resolve_name(reason)(self.position, move))
+        return GAMES[self.game].why_not(self.position, move)
 
     @property
     def may_declare(self) -> bool:
@@ -256,7 +249,7 @@ class TableGame:
             "usual": self.start is None,
             "position": self.position.sfen(),
             "turn": self.position.turn,
-            "inDanger": self._in_danger(self.position),
+            "inDanger": GAMES[self.game].in_danger(self.position),
             "moves": self.moves,
             "at": self.at,
             "variations": self.variations,
@@ -294,8 +287,8 @@ class TableGame:
             self.tip.children.append(node)
             self.nodes.append(node)
         self.position.push(number)
-        if self._name_opening:
-            node.opening = self._name_opening(self.position, self.tip.opening)
+        if self.start is None:
+            node.opening = GAMES[self.game].opening(self.position, self.tip.opening)
         self.line.append(node)
         self.at += 1
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from pkgutil import resolve_name
 from typing import Final, NamedTuple, TypeAlias
 
-from pydlshogi.analysis import Judgement
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.kifu.encoding import decode
-from pydlshogi.kifu.kif_writer import AnalysedMove
-from pydlshogi.kifu.usi import UsiLine, holds_usi, read_line, usi_lines, written
+from pydlshogi.analysis import AnalysedMove, Judgement
+from pydlshogi.catalogue import GAMES
+from pydlshogi.support.decoding import decode
+from pydlshogi.support.usi_lines import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
 
 Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
@@ -53,7 +51,7 @@ class GameFiles(NamedTuple):
 
 def suffixes() -> list[str]:
     """Of all files that can be opened."""
-    files = [_files_of(game.files).suffixes for game in GAMES.values() if game.files]
+    files = [game.files.suffixes for game in GAMES.values() if game.files]
     return sorted({".txt", ".usi", *chain.from_iterable(files)})
 
 
@@ -66,7 +64,7 @@ def open_record(data: bytes, shown: str) -> Opened:
     if holds_usi(text):
         return [partial(_of_usi, line, shown) for line in usi_lines(text)]
     for game in reversed(GAMES.values()):  # the first of them takes what no other game knows for a damaged record
-        if game.files and (games := _files_of(game.files).opened(data, text)) is not None:
+        if game.files and (games := game.files.opened(data, text)) is not None:
             if not games:
                 raise OpenError("the record: it holds no game")
             return games
@@ -79,7 +77,7 @@ def begin(game: str, text: str) -> RecordedGame:
     entry = GAMES[game]
     if text in entry.starts:
         return RecordedGame(game, entry.starts[text])
-    if entry.files and (typed := _files_of(entry.files).typed(text)):
+    if entry.files and (typed := entry.files.typed(text)):
         return typed
     line = read_line(text)
     return RecordedGame(game, line.start, RecordedLine(line.moves))
@@ -87,8 +85,8 @@ def begin(game: str, text: str) -> RecordedGame:
 
 def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]) -> File:
     """A game as a file, the line that is shown first; of shogi with what an engine thinks of it."""
-    place = GAMES[played.game].files
-    file = _files_of(place).saved(played, judged, candidates) if place else None
+    files = GAMES[played.game].files
+    file = files.saved(played, judged, candidates) if files else None
     evaluations = [node.evaluation for node in played.line[1:]]
     return file or File("txt", written(played.start_sfen, played.moves, evaluations).encode())
 
@@ -96,11 +94,6 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[in
 def names_of(played: TableGame) -> list[str]:
     """Who played Black and White: a person of that name, "" without one, or this program and how strong it was."""
     return [name or (side and f"pydlshogi ({side})") for name, side in zip(played.names, played.sides, strict=True)]
-
-
-def _files_of(place: str) -> GameFiles:
-    files: GameFiles = resolve_name(place)
-    return files
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:

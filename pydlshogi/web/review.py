@@ -11,10 +11,19 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.analysis import MARKS, Assessment, Judgement, accounts, as_json, assessment, mates, repetition
+from pydlshogi.analysis import (
+    MARKS,
+    AnalysedMove,
+    Assessment,
+    Judgement,
+    accounts,
+    as_json,
+    assessment,
+    mates,
+    repetition,
+)
 from pydlshogi.analysis_server.pool import Answer, Question, Task
-from pydlshogi.games.catalogue import GAMES
-from pydlshogi.kifu.kif_writer import AnalysedMove
+from pydlshogi.catalogue import GAMES
 from pydlshogi.web.kept import answer_of, kept_answer
 from pydlshogi.web.played import Node, TableGame, path_to
 from pydlshogi.web.search import Engines

@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
 from pydlshogi.analysis_server.replay import Replay
+from pydlshogi.catalogue import GAMES
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.player.clock import Limits
 

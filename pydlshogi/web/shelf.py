@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydlshogi.games.catalogue import GAMES
+from pydlshogi.catalogue import GAMES
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.files import read_plain, write_whole
 from pydlshogi.web.kept import Kept, game_of, kept

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
+from pydlshogi.catalogue import GAMES
 from pydlshogi.game import GameEnd
-from pydlshogi.games.catalogue import GAMES
 from pydlshogi.player.base_player import KnownMove, PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl

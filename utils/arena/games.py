@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import NamedTuple
 
-from pydlshogi.games.catalogue import game_named
+from pydlshogi.catalogue import game_named
 from utils.arena.engine_process import EngineProcess
 from utils.arena.referee import Colour, Referee, Verdict, other
 from utils.arena.usi_engine import UsiEngine
@@ -132,6 +131,17 @@ class GameKind(NamedTuple):
 
 def kind_of(game: str) -> GameKind:
     """How matches of a game are played. Raises UnknownGame."""
-    place = game_named(game).match
-    kind: GameKind = resolve_name(place) if place else GameKind(partial(EntryReferee, game))
-    return kind
+    if game == "shogi":
+        from utils.arena.shogi import KIND as SHOGI
+
+        return SHOGI
+    if game == "dobutsu":
+        from utils.arena.dobutsu import KIND as DOBUTSU
+
+        return DOBUTSU
+    if game == "othello":
+        from utils.arena.othello import KIND as OTHELLO
+
+        return OTHELLO
+    game_named(game)
+    return GameKind(partial(EntryReferee, game))

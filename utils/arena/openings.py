@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from pydlshogi.games.shogi.names import USI_MOVE
-from pydlshogi.kifu.usi import read_line
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import open_plain
+from pydlshogi.support.usi_lines import read_line
 from utils.arena.games import Opening, kind_of
 
 _LONGEST_LINE: Final = 1 << 16

@@ -4,8 +4,8 @@ from typing import Final, get_args
 
 import cshogi
 
-from pydlshogi.kifu.csa import to_csa
-from pydlshogi.kifu.game import Ending, Game, Win, moves_of
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.game import Ending, Game, Win, moves_of
 from utils.arena.games import GameKind, PlayedGame
 from utils.arena.referee import Referee
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydlshogi.kifu.game import MATE_EVAL
+from pydlshogi.analysis import MATE_EVAL
 from utils.arena.engine_process import START_SECONDS, EngineAnswer, EngineDied, EngineError, EngineProcess, EngineSilent
 
 _SCORE = re.compile(r"\bscore (?:cp (-?\d+)|mate ([+-]?\d*))")

@@ -12,14 +12,20 @@ from typing import Final
 
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta_search import depths_to
+from pydlshogi.games.othello.engine.alphabeta_search import depths_to
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import (
+    DEFAULT_LEVEL,
+    HIGHEST_LEVEL,
+    LoadedEngine,
+    discs_of,
+    engine_with,
+)
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import standing
 from pydlshogi.games.othello.transcript import after, transcript
 from pydlshogi.player.clock import Limits
 from pydlshogi.player.option_settings import add_option_setting
-from pydlshogi.protocols.loaded_engine import DEFAULT_LEVEL, HIGHEST_LEVEL, LoadedEngine, discs_of, engine_with
 from pydlshogi.support.command_line import bounded, exit_status, parser_for
 from pydlshogi.support.files import check_writable, write_whole
 

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import (
+from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
     DISC,
     FIRST,
@@ -24,7 +25,6 @@ from pydlshogi.engines.othello.patterns import (
     save_weights,
     write_numbers,
 )
-from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.records import Archive, read_archive
 from pydlshogi.games.othello.rules import States
 from pydlshogi.games.othello.wthor import held_out

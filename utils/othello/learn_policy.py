@@ -16,9 +16,10 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import DISC, WORDS, evaluate, shipped_weights, write_numbers
-from pydlshogi.engines.othello.patterns import STAGES as VALUE_STAGES
-from pydlshogi.engines.othello.policy import (
+from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.engine.patterns import DISC, WORDS, evaluate, shipped_weights, write_numbers
+from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
+from pydlshogi.games.othello.engine.policy import (
     STAGES,
     THROUGH,
     WEIGHTS,
@@ -30,9 +31,8 @@ from pydlshogi.engines.othello.policy import (
     save_policy,
     shift,
 )
-from pydlshogi.engines.othello.rollouts import CLASSES, save_rollouts, surroundings
-from pydlshogi.engines.othello.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
-from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.engine.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.games.othello.engine.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
 from pydlshogi.games.othello.wthor import Games, held_out, positions_of, square_of

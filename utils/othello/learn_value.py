@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, save_weights, shipped_weights
-from pydlshogi.engines.othello.policy import SHIPPED_POLICY, load_policy
+from pydlshogi.games.othello.engine.patterns import NUMBERS, STAGES, save_weights, shipped_weights
+from pydlshogi.games.othello.engine.policy import SHIPPED_POLICY, load_policy
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.wthor import GAME, Games, held_out, positions_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array

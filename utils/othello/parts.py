@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello import alphabeta, mcts
-from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS
+from pydlshogi.games.othello.engine.cuts import TUTORIAL_CUTS
+from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_from_start
 from pydlshogi.games.othello.transcript import Transcript, transcript
@@ -56,12 +56,12 @@ def _loaded(engine: Engine, settings: dict[str, str], limits: Limits | None = No
 
 
 def _searching(limits: Limits | None = None, **settings: str) -> Callable[[], Side]:
-    return lambda: _loaded(mcts(), {"Threads": "1", "USI_Hash": f"{_MEGABYTES}", **settings}, limits)
+    return lambda: _loaded(GAME.mcts(), {"Threads": "1", "USI_Hash": f"{_MEGABYTES}", **settings}, limits)
 
 
 def _cutting(**settings: str) -> Callable[[], Side]:
     return lambda: _loaded(
-        alphabeta(), {"Threads": "1", "Openings": "false", "USI_Hash": f"{_MEGABYTES // 2}", **settings}
+        GAME.alphabeta(), {"Threads": "1", "Openings": "false", "USI_Hash": f"{_MEGABYTES // 2}", **settings}
     )
 
 

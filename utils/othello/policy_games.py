@@ -9,9 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.engines.othello.policy import STAGES, THROUGH, WEIGHTS, Moves, policy_stage, room_for_moves, write_shares
-from pydlshogi.engines.othello.rollouts import uniform
 from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.engine.policy import (
+    STAGES,
+    THROUGH,
+    WEIGHTS,
+    Moves,
+    policy_stage,
+    room_for_moves,
+    write_shares,
+)
+from pydlshogi.games.othello.engine.rollouts import uniform
 from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, MOVES, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int32Array, Uint64Array

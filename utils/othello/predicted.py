@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import STAGES, stage_of
-from pydlshogi.engines.othello.policy import shipped_tables
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.othello.encodings import ENCODINGS
+from pydlshogi.games.othello.engine.patterns import STAGES, stage_of
+from pydlshogi.games.othello.engine.policy import shipped_tables
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS

@@ -23,9 +23,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta_search import AlphaBeta, Probing
-from pydlshogi.engines.othello.cuts import TUTORIAL_CUTS, CutPair, Cuts, at_stage, described, probing_of, write_cuts
-from pydlshogi.engines.othello.patterns import DISC, SHIPPED_WEIGHTS, STAGES, load_weights
+from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta, Probing
+from pydlshogi.games.othello.engine.cuts import (
+    TUTORIAL_CUTS,
+    CutPair,
+    Cuts,
+    at_stage,
+    described,
+    probing_of,
+    write_cuts,
+)
+from pydlshogi.games.othello.engine.patterns import DISC, SHIPPED_WEIGHTS, STAGES, load_weights
 from pydlshogi.games.othello.records import read_from_start, read_games
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Transcript, transcript

@@ -20,10 +20,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta_search import AlphaBeta, Found, depths_to
-from pydlshogi.engines.othello.cuts import probing_of, read_cuts
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.patterns import load_weights
+from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta, Found, depths_to
+from pydlshogi.games.othello.engine.cuts import probing_of, read_cuts
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START, Position
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.elo import histogram_of_pairs

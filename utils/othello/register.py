@@ -22,13 +22,13 @@ from typing import Final
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.openings import NO_OPENINGS, OpeningBook, key_of, read_openings
+from pydlshogi.games.othello.engine.openings import NO_OPENINGS, OpeningBook, key_of, read_openings
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.squares import standing
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.protocols.loaded_engine import LoadedEngine
 from pydlshogi.support.arrays_file import write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import check_writable

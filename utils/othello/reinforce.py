@@ -15,8 +15,9 @@ from zlib import crc32
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.patterns import SHIPPED_WEIGHTS, load_weights
-from pydlshogi.engines.othello.policy import (
+from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.engine.patterns import SHIPPED_WEIGHTS, load_weights
+from pydlshogi.games.othello.engine.policy import (
     SHIPPED_POLICY,
     Moves,
     Tables,
@@ -28,7 +29,6 @@ from pydlshogi.engines.othello.policy import (
     win_rate,
     write_shares,
 )
-from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, moved, to_move
 from pydlshogi.games.othello.wthor import GAME, Games, square_of
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int8Array

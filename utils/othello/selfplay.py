@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
-from pydlshogi.engines.othello.endgame import Solver
-from pydlshogi.engines.othello.patterns import NUMBERS, STAGES, load_weights
+from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta
+from pydlshogi.games.othello.engine.endgame import Solver
+from pydlshogi.games.othello.engine.patterns import NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor

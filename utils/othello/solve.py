@@ -14,10 +14,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydlshogi.engines.othello.alphabeta_search import AlphaBeta
-from pydlshogi.engines.othello.cuts import SHIPPED_CUTS, probing_of, read_cuts
-from pydlshogi.engines.othello.endgame import Solution, Solver
-from pydlshogi.engines.othello.patterns import DISC, shipped_weights
+from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta
+from pydlshogi.games.othello.engine.cuts import SHIPPED_CUTS, probing_of, read_cuts
+from pydlshogi.games.othello.engine.endgame import Solution, Solver
+from pydlshogi.games.othello.engine.patterns import DISC, shipped_weights
 from pydlshogi.games.othello.rules import Position, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError
 from pydlshogi.games.othello.wthor import LARGEST_FILE

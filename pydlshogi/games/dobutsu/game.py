@@ -1,18 +1,31 @@
 """Dobutsu shogi as one of the games of the catalogue."""
 
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
+from pydlshogi.entry import GameEntry, Opponent, ladder
+from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.dobutsu import is_solved
-from pydlshogi.games.entry import GameEntry, Opponent, ladder
+from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import Check
 
-GAME: Final = GameEntry(
-    name="dobutsu",
-    rules="pydlshogi.games.dobutsu.rules:RULES",
-    encodings="pydlshogi.games.dobutsu.encodings:ENCODINGS",
-    position="pydlshogi.games.dobutsu.position:DobutsuPosition",
-    network="dobutsu.npz",
-    engines={"mcts": "pydlshogi.engines.dobutsu:mcts"},
-    opponents={
+if TYPE_CHECKING:
+    from pydlshogi.encoding import Encoding
+
+
+class DobutsuOptions(MCTSOptions):
+    """What the engine lets the user decide."""
+
+    perfect_play = Check("Perfect_Play", False, help="play by the solution of the game, once that has been made")
+
+
+class Dobutsu(GameEntry):
+    """Its entry."""
+
+    name = "dobutsu"
+    network = "dobutsu.npz"
+    opponents = {
         **ladder(
             1000,
             beginner=(0, 200),
@@ -25,10 +38,8 @@ GAME: Final = GameEntry(
             expert=13,
         ),
         "perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved),
-    },
-    in_danger="pydlshogi.games.dobutsu.position:threatened_lion",
-    match="utils.arena.dobutsu:KIND",
-    learning={
+    }
+    learning = {
         "kind": "policy_value_dense",
         "depth": 3,
         "channels": 256,
@@ -45,5 +56,45 @@ GAME: Final = GameEntry(
         "opening_random": 1.0,
         "final_temperature": 0.25,
         "draw_ply": 160,
-    },
-)
+    }
+
+    @property
+    def rules(self) -> Rules:
+        from pydlshogi.games.dobutsu.rules import RULES
+
+        return RULES
+
+    @property
+    def encodings(self) -> "Sequence[Encoding]":
+        from pydlshogi.games.dobutsu.encodings import ENCODINGS
+
+        return ENCODINGS
+
+    def position(self, sfen: str | None = None, *, draw_ply: int = 0) -> PlayedPosition:
+        from pydlshogi.games.dobutsu.position import DobutsuPosition
+
+        return DobutsuPosition(sfen, draw_ply=draw_ply)
+
+    @property
+    def engines(self) -> Mapping[str, Callable[[], Engine]]:
+        return {"mcts": self.mcts}
+
+    def mcts(self) -> Engine:
+        """The engine that searches; it plays by the solution of the game where there is one."""
+        options = DobutsuOptions()
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.dobutsu.player import DobutsuPlayer
+
+            return DobutsuPlayer(self.rules, self.encodings, self.network, self.position, options)
+
+        return self.engine(options, load)
+
+    def in_danger(self, position: PlayedPosition) -> str:
+        from pydlshogi.games.dobutsu.position import DobutsuPosition, threatened_lion
+
+        assert isinstance(position, DobutsuPosition)
+        return threatened_lion(position)
+
+
+GAME: Final = Dobutsu()

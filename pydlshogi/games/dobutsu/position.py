@@ -33,8 +33,8 @@ from pydlshogi.games.dobutsu.rules import (
     STATE,
     WAYS,
 )
-from pydlshogi.games.sfen_fields import held_in, pieces_on, sfen_fields
-from pydlshogi.games.state_position import StatePosition
+from pydlshogi.state_position import StatePosition
+from pydlshogi.support.sfen_fields import held_in, pieces_on, sfen_fields
 
 START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 _OCCURRENCES: Final = 3

@@ -1,20 +1,24 @@
 """Othello as one of the games of the catalogue."""
 
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
-from pydlshogi.games.entry import GameEntry, Opponent
+from pydlshogi.entry import GameEntry, OpeningNames, Opponent
+from pydlshogi.game import PlayedPosition, Rules
+from pydlshogi.games.othello.engine.options import AlphaBetaOptions, OthelloMCTSOptions
+from pydlshogi.player.base_player import BasePlayer, Engine
 
-GAME: Final = GameEntry(
-    name="othello",
-    rules="pydlshogi.games.othello.rules:RULES",
-    encodings="pydlshogi.games.othello.encodings:ENCODINGS",
-    position="pydlshogi.games.othello.position:OthelloPosition",
-    engines={
-        "alphabeta": "pydlshogi.engines.othello:alphabeta",
-        "mcts": "pydlshogi.engines.othello:mcts",
-        "iago": "pydlshogi.engines.othello:iago",
-    },
-    opponents={
+if TYPE_CHECKING:
+    from pydlshogi.encoding import Encoding
+    from pydlshogi.training.dataset import TrainingEntry
+    from pydlshogi.web.records import GameFiles
+
+
+class Othello(GameEntry):
+    """Its entry."""
+
+    name = "othello"
+    opponents = {
         "beginner": Opponent("mcts", {"Skill_Level": "0"}),
         "novice": Opponent("mcts", {"Skill_Level": "4"}),
         "easy": Opponent("mcts", {"Skill_Level": "8"}),
@@ -26,16 +30,12 @@ GAME: Final = GameEntry(
         "full strength": Opponent("alphabeta", {}, 2000),
         "network search": Opponent("mcts", {}, 2000),
         "IaGo": Opponent("iago", {}, 2000),
-    },
-    judged_visits=20_000,
-    judged_lines=1,
-    has_policy=False,
-    in_discs=True,
-    training="pydlshogi.training.othello.dataset:TRAINING",
-    files="pydlshogi.web.othello_files:FILES",
-    opening="pydlshogi.games.othello.openings:opening",
-    match="utils.arena.othello:KIND",
-    learning={
+    }
+    judged_visits = 20_000
+    judged_lines = 1
+    has_policy = False
+    in_discs = True
+    learning = {
         "kind": "policy_value_dense",
         "depth": 3,
         "channels": 256,
@@ -46,5 +46,72 @@ GAME: Final = GameEntry(
         "symmetries": True,
         "opening_plies": 8.0,
         "window": 100_000,
-    },
-)
+    }
+
+    @property
+    def rules(self) -> Rules:
+        from pydlshogi.games.othello.rules import RULES
+
+        return RULES
+
+    @property
+    def encodings(self) -> "Sequence[Encoding]":
+        from pydlshogi.games.othello.encodings import ENCODINGS
+
+        return ENCODINGS
+
+    def position(self, sfen: str | None = None, *, draw_ply: int = 0) -> PlayedPosition:
+        from pydlshogi.games.othello.position import OthelloPosition
+
+        return OthelloPosition(sfen, draw_ply=draw_ply)
+
+    @property
+    def engines(self) -> Mapping[str, Callable[[], Engine]]:
+        return {"alphabeta": self.alphabeta, "mcts": self.mcts, "iago": self.iago}
+
+    def alphabeta(self) -> Engine:
+        """The engine that searches with alpha-beta over learned patterns."""
+        options = AlphaBetaOptions()
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.othello.engine.alphabeta_player import AlphaBetaPlayer
+
+            return AlphaBetaPlayer(options)
+
+        return self.engine(options, load, "pydlshogi alpha-beta")
+
+    def mcts(self, name: str = "pydlshogi search", iago: bool = False) -> Engine:
+        """The engine that searches as AlphaZero did, or as IaGo."""
+        options = OthelloMCTSOptions()
+        options.iago = iago
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer
+
+            return OthelloMCTSPlayer(options)
+
+        return self.engine(options, load, name)
+
+    def iago(self) -> Engine:
+        """The engine that searches as IaGo did."""
+        return self.mcts("pydlshogi search IaGo", iago=True)
+
+    @property
+    def training(self) -> "TrainingEntry":
+        from pydlshogi.games.othello.training import TRAINING
+
+        return TRAINING
+
+    @property
+    def files(self) -> "GameFiles":
+        from pydlshogi.games.othello.files import FILES
+
+        return FILES
+
+    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+        from pydlshogi.games.othello.openings import opening
+
+        return opening(position, before)
+
+
+GAME: Final = Othello()

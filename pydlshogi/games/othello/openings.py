@@ -4,8 +4,8 @@ import re
 from functools import cache
 from typing import Final
 
+from pydlshogi.entry import Name, OpeningNames
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.entry import Name, OpeningNames
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.squares import standing

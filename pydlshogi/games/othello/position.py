@@ -7,7 +7,7 @@ import numpy as np
 
 from pydlshogi.game import GameEnd
 from pydlshogi.games.othello.rules import RULES, SETTINGS, START, STATE, Position, move_name, parse_move, position_of
-from pydlshogi.games.state_position import StatePosition
+from pydlshogi.state_position import StatePosition
 
 _ROWS: Final = re.compile(r"((?:[dD1-8]{1,8}/){7}[dD1-8]{1,8}) ([bw])(?: -(?: (\d{1,4}))?)?")
 _LETTERS: Final = str.maketrans("XO-", "Dd ")

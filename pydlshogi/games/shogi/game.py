@@ -1,17 +1,28 @@
 """Shogi as one of the games of the catalogue."""
 
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from pydlshogi.games.entry import GameEntry, Opponent, ladder
+from pydlshogi.entry import GameEntry, OpeningNames, Opponent, ladder
+from pydlshogi.game import PlayedPosition, Rules
+from pydlshogi.games.shogi.engine.book import ShownBook
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 
-GAME: Final = GameEntry(
-    name="shogi",
-    rules="pydlshogi.games.shogi.rules:RULES",
-    encodings="pydlshogi.games.shogi.sparse:ALL_ENCODINGS",
-    position="pydlshogi.games.shogi.position:ShogiPosition",
-    network="pydlshogi.npz",
-    engines={name: f"pydlshogi.engines.shogi:{name}" for name in ("mcts", "policy", "search1")},
-    opponents={
+if TYPE_CHECKING:
+    from pydlshogi.encoding import Encoding
+    from pydlshogi.training.dataset import TrainingEntry
+    from pydlshogi.web.records import GameFiles
+
+
+class Shogi(GameEntry):
+    """Its entry."""
+
+    name = "shogi"
+    rank = 0
+    network = "pydlshogi.npz"
+    opponents = {
         **ladder(
             2000,
             beginner=(0, 210),
@@ -27,8 +38,8 @@ GAME: Final = GameEntry(
         ),
         "policy only": Opponent("policy"),
         "one move ahead": Opponent("search1"),
-    },
-    starts={
+    }
+    starts = {
         "even": None,
         "lance handicap": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "bishop handicap": "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -37,12 +48,92 @@ GAME: Final = GameEntry(
         "two pieces": "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "four pieces": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    },
-    training="pydlshogi.training.shogi.dataset:TRAINING",
-    files="pydlshogi.web.shogi_files:FILES",
-    opening="pydlshogi.games.shogi.openings:opening",
-    in_danger="pydlshogi.games.shogi.position:checked_king",
-    why_not="pydlshogi.games.shogi.position:why_not",
-    match="utils.arena.shogi:KIND",
-    learning={"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False},
-)
+    }
+    learning = {"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False}
+
+    @property
+    def rules(self) -> Rules:
+        from pydlshogi.games.shogi.rules import RULES
+
+        return RULES
+
+    @property
+    def encodings(self) -> "Sequence[Encoding]":
+        from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
+
+        return ALL_ENCODINGS
+
+    def position(self, sfen: str | None = None, *, draw_ply: int = 0, **rules: Any) -> PlayedPosition:
+        """`rules`: as `MCTSPlayerOptions.rules` names them."""
+        from pydlshogi.games.shogi.position import ShogiPosition
+
+        return ShogiPosition(sfen, draw_ply=draw_ply, **rules)
+
+    @property
+    def engines(self) -> Mapping[str, Callable[[], Engine]]:
+        return {"mcts": self.mcts, "policy": self.policy, "search1": self.search1}
+
+    def mcts(self, options: MCTSPlayerOptions | None = None) -> Engine:
+        """The engine that searches."""
+        options = options or MCTSPlayerOptions()
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
+
+            return ShogiMCTSPlayer(options)
+
+        return self.engine(options, load, "pydlshogi")._replace(known_moves=ShownBook(options))
+
+    def policy(self) -> Engine:
+        """The engine that plays the network's first choice."""
+        options = ReflexOptions()
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.shogi.engine.players import ShogiPolicyPlayer
+
+            return ShogiPolicyPlayer(options)
+
+        return self.engine(options, load, "pydlshogi policy_player")
+
+    def search1(self) -> Engine:
+        """The engine that looks one move ahead."""
+        options = Search1Options()
+
+        def load() -> BasePlayer:
+            from pydlshogi.games.shogi.engine.players import ShogiSearch1Player
+
+            return ShogiSearch1Player(options)
+
+        return self.engine(options, load, "pydlshogi search1_player")
+
+    @property
+    def training(self) -> "TrainingEntry":
+        from pydlshogi.games.shogi.training.dataset import TRAINING
+
+        return TRAINING
+
+    @property
+    def files(self) -> "GameFiles":
+        from pydlshogi.games.shogi.files import FILES
+
+        return FILES
+
+    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+        from pydlshogi.games.shogi.openings import opening
+
+        return opening(position, before)
+
+    def in_danger(self, position: PlayedPosition) -> str:
+        from pydlshogi.games.shogi.position import ShogiPosition, checked_king
+
+        assert isinstance(position, ShogiPosition)
+        return checked_king(position)
+
+    def why_not(self, position: PlayedPosition, move: str) -> str:
+        from pydlshogi.games.shogi.position import ShogiPosition, why_not
+
+        assert isinstance(position, ShogiPosition)
+        return why_not(position, move)
+
+
+GAME: Final = Shogi()

@@ -7,10 +7,10 @@ bishop in hand: each as its owner sees the board, small letters being the other 
 import re
 from typing import Final, NamedTuple
 
+from pydlshogi.entry import Name, OpeningNames
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.entry import Name, OpeningNames
-from pydlshogi.games.sfen_fields import pieces_on
 from pydlshogi.games.shogi.sfen import ON_BOARD
+from pydlshogi.support.sfen_fields import pieces_on
 
 OPENING_PLIES: Final = 50
 """After so many plies no opening gets another name."""

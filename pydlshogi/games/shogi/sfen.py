@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import cshogi
 
-from pydlshogi.games.sfen_fields import held_in, pieces_on, sfen_fields
+from pydlshogi.support.sfen_fields import held_in, pieces_on, sfen_fields
 
 START_SFEN: Final[str] = cshogi.STARTING_SFEN
 

@@ -1,1 +1,0 @@
-"""The engines that people start: for each game what it adds to the players of `pydlshogi.player`."""

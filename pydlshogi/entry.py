@@ -1,0 +1,193 @@
+"""What a game is to everybody else: its name, its rules, its players, how it looks.
+
+Light, as long as nothing is asked: an entry imports what it gives in the property or method that gives it.
+`pydlshogi.catalogue` has the games there are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydlshogi.game import PlayedPosition, Rules
+from pydlshogi.player.base_player import BasePlayer, Engine
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import EngineOptions
+
+if TYPE_CHECKING:
+    from pydlshogi.encoding import Encoding
+    from pydlshogi.training.dataset import TrainingEntry
+    from pydlshogi.web.records import GameFiles
+
+
+class Opponent(NamedTuple):
+    """An engine at some strength."""
+
+    engine: str
+    """One of those of the game."""
+    settings: Mapping[str, str] = {}
+    """Of its options, by name."""
+    movetime: int | None = None
+    """Milliseconds for a move; None: what the options say."""
+    is_there: Callable[[], bool] = lambda: True
+    """It has all that it needs."""
+
+
+class Look(NamedTuple):
+    """How a game looks on the board. The page itself knows the looks of games that it has pictures for."""
+
+    title: str
+    about: str
+    """A few words for who does not know it."""
+    advice: str
+    """What to do first, for people."""
+    pieces: Mapping[str, str]
+    """For each letter of an sfen, in upper case, SVG from -50 to 50 as its owner sees it."""
+    names: Mapping[str, str]
+    """Of the pieces, for who hears the board read."""
+    colours: tuple[str, str, str]
+    """Of the ground, of Black's pieces and of White's."""
+    hand: bool = False
+    """Pieces may be held in hand."""
+
+
+class Name(NamedTuple):
+    """What something is called."""
+
+    english: str
+    japanese: str
+
+
+class OpeningNames(NamedTuple):
+    """What players call the way a game has begun."""
+
+    name: Name | None = None
+    """None: it has no name yet."""
+    more: tuple[Name, ...] = ()
+    """What else the position shows."""
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """All that there are."""
+        return ((self.name,) if self.name else ()) + self.more
+
+
+NO_NAMES: Final = OpeningNames()
+
+
+_LEVELS: Final = {
+    "beginner": 0,
+    "novice": 2,
+    "easy": 4,
+    "casual": 6,
+    "medium": 7,
+    "strong": 8,
+    "hard": 12,
+    "expert": 16,
+}
+
+
+def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Opponent]:
+    """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md.
+
+    `levels`: where a game has other ones, the weakest first: a Skill_Level, or that and a `temperature` of the policy.
+    They never resign: who is to learn to win has to mate.
+    """
+    opponents = {}
+    for name, level in (levels or _LEVELS).items():
+        skill, temperature = level if isinstance(level, tuple) else (level, 0)
+        settings = {"Skill_Level": str(skill), "temperature": str(temperature), "Resign_Threshold": "0"}
+        opponents[name] = Opponent("mcts", settings)
+    return opponents | {"full strength": Opponent("mcts", {}, milliseconds)}
+
+
+class GameEntry(ABC):
+    """A game. What it has in common with most others need not be said."""
+
+    name: str
+    """`game_named` finds it by that."""
+    rank = 9
+    """Games are listed by it. The first is meant where none is named, and its formats are tried last for a record."""
+    network = ""
+    """The file in `model/`, or a whole path, that the shared search takes where nobody names another; "": none."""
+    opponents: Mapping[str, Opponent] = ladder(1000)
+    """Of people at the board, the weakest first."""
+    starts: Mapping[str, str | None] = {"even": None}
+    """Where a game may begin, as `position` takes it: the usual start first, then handicaps."""
+    judged_visits = 200
+    """For each position of a game that is analysed as a whole."""
+    judged_lines = 5
+    """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
+    has_policy = True
+    """The engine that analyses has an opinion of moves without a search."""
+    in_discs = False
+    """Its evaluations are hundredths of a disc."""
+    learning: Mapping[str, Any] = {}
+    """Settings of the cycle that are better for this game than the general ones."""
+    look: Look | None = None
+
+    @property
+    @abstractmethod
+    def rules(self) -> Rules:
+        """Compiled, for the search."""
+
+    @property
+    @abstractmethod
+    def encodings(self) -> Sequence[Encoding]:
+        """How networks see it: new ones in the first way, unless another is asked for."""
+
+    @property
+    def encoding(self) -> Encoding:
+        """Of a new network."""
+        return self.encodings[0]
+
+    @abstractmethod
+    def position(self, sfen: str | None = None, *, draw_ply: int = 0) -> PlayedPosition:
+        """A position; None: the start of the game. After `draw_ply` plies it is drawn, 0: never. Raises ValueError.
+
+        Games whose options choose among rules take these too.
+        """
+
+    @property
+    def engines(self) -> Mapping[str, Callable[[], Engine]]:
+        """What makes each. The first one analyses."""
+        return {"mcts": self._shared_search}
+
+    def engine(self, options: EngineOptions, load: Callable[[], BasePlayer], name: str = "") -> Engine:
+        """An engine of the game, under the rules that its options choose."""
+        return Engine(
+            name or f"pydlshogi {self.name}", options, lambda sfen: self.position(sfen, **options.rules()), load
+        )
+
+    def _shared_search(self) -> Engine:
+        options = MCTSOptions()
+
+        def load() -> BasePlayer:
+            from pydlshogi.player.shared_search import SharedSearchPlayer
+
+            return SharedSearchPlayer(self.rules, self.encodings, self.network, self.position, options)
+
+        return self.engine(options, load)
+
+    @property
+    def training(self) -> TrainingEntry | None:
+        """How `pydlshogi.train` learns from its records; None: not."""
+        return None
+
+    @property
+    def files(self) -> GameFiles | None:
+        """What reads and writes its records on the board; None: lines of USI alone."""
+        return None
+
+    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+        """What players call the way to a position, where the one before it had these names."""
+        return NO_NAMES
+
+    def in_danger(self, position: PlayedPosition) -> str:
+        """The square that is marked on the board; "": none."""
+        return ""
+
+    def why_not(self, position: PlayedPosition, move: str) -> str:
+        """Why a move is forbidden that pieces could make: of the move, or of its square; "": it is not said."""
+        return ""

@@ -1,0 +1,107 @@
+"""The player of Dobutsu shogi: the search that all games share, with the solution of the game."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pydlshogi.game import Outcome, PlayedPosition
+from pydlshogi.games.dobutsu import is_solved, solution_file
+from pydlshogi.games.dobutsu.game import DobutsuOptions
+from pydlshogi.games.dobutsu.position import DobutsuPosition
+from pydlshogi.games.dobutsu.solution import Solution
+from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report, moves_named
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.options import EngineOptions
+from pydlshogi.player.shared_search import SharedSearchPlayer
+from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import stamp_of
+
+HOW_TO_SOLVE: Final = "python -m pydlshogi.games.dobutsu.solve"
+_LONGEST_LINE: Final = 12
+"""Moves of a line that is shown."""
+
+
+class DobutsuPlayer(SharedSearchPlayer):
+    """It searches. Where there is a solution of the game, it analyses by it, and may play by it."""
+
+    options: DobutsuOptions
+
+    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
+        assert isinstance(options, DobutsuOptions)
+        if options.perfect_play:
+            _solution()
+        return super().loading(options)
+
+    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        """By the solution, when it is to be played by, or somebody wants to know the best moves."""
+        assert isinstance(position, DobutsuPosition)
+        # Moves are named where the opinion of the network is wanted of each.
+        analysed = self.watched(clock) and not clock.limits.searchmoves and is_solved()
+        if not (self.options.perfect_play or analysed):
+            return None
+        solution = _solution()
+        among = moves_named(position, clock.limits.searchmoves)
+        moves = {move: ends for move, ends in solution.moves(position).items() if not among or move in among}
+        if not any(ends.value == 1 for ends in moves.values()) and len(moves) < len(among or position.legal_moves()):
+            return None  # the game does not get there
+        best = _trickiest(solution, position, moves)
+        ranked = [best, *(move for move in moves if move != best)]
+        for place, move in enumerate(ranked[: self.options.multi_pv], 1):
+            ends = moves[move]
+            report(
+                Info(
+                    time=round(clock.elapsed()),
+                    nodes=0,
+                    multipv=place if self.options.multi_pv > 1 else None,
+                    score_cp=0 if ends.value == 0.5 else None,
+                    score_mate={1.0: ends.plies, 0.5: None, 0.0: -ends.plies}[ends.value],
+                    win_rate=ends.value,
+                    exact=True,
+                    pv=_line(solution, position, move),
+                )
+            )
+        return BestMove(*_line(solution, position, best)[:2])
+
+
+def _solution() -> Solution:
+    """Raises PlayerError where nobody has made it."""
+    path = solution_file()
+    if not path.is_file():
+        raise PlayerError(f"Perfect_Play: the game has not been solved here; `{HOW_TO_SOLVE}` does so")
+    return _opened(path, stamp_of(path))
+
+
+@cache
+def _opened(path: Path, _: tuple[int, ...]) -> Solution:
+    try:
+        return Solution(path)
+    except (OneLineError, OSError) as error:
+        raise PlayerError(f"Perfect_Play: {error}") from error
+
+
+def _trickiest(solution: Solution, position: DobutsuPosition, moves: dict[int, Outcome]) -> int:
+    """The best of `moves`, the best first; of those that draw the one after which most replies lose."""
+    best = next(iter(moves))
+    if moves[best].value != 0.5:
+        return best
+
+    def losing_replies(move: int) -> float:
+        after = position.copy()
+        after.push(move)
+        replies = solution.moves(after).values()
+        return sum(reply.value == 0 for reply in replies) / max(1, len(replies))
+
+    return max((move for move, ends in moves.items() if ends.value == 0.5), key=losing_replies)
+
+
+def _line(solution: Solution, position: DobutsuPosition, move: int) -> tuple[str, ...]:
+    """A move, and what follows by the best play of both sides."""
+    after, line = position.copy(), list[str]()
+    while True:
+        line.append(after.usi(move))
+        after.push(move)
+        moves = solution.moves(after)
+        if not moves or len(line) == _LONGEST_LINE or after.threefold():
+            return tuple(line)
+        move = next(iter(moves))

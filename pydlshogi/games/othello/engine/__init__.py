@@ -1,0 +1,1 @@
+"""The engines of Othello: alpha-beta over patterns, and what is special to its search with PUCT."""

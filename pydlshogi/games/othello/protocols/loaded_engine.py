@@ -1,0 +1,144 @@
+"""An engine that is asked one question after the other, the lines that ask it, and how the command line chooses it.
+
+Lines are read ahead by a thread, so that a later one can interrupt what an earlier one began.
+"""
+
+import argparse
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from queue import SimpleQueue
+from typing import Final, NamedTuple
+
+from pydlshogi.catalogue import GAMES, engine_named
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.player.base_player import BestMove, Engine, Info
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support.command_line import bounded
+
+ENGINES: Final = tuple(GAMES["othello"].engines)
+DEFAULT_LEVEL: Final = 10
+HIGHEST_LEVEL: Final = 60
+
+
+class Answer(NamedTuple):
+    """What an engine has answered."""
+
+    move: str
+    lines: tuple[Info, ...]
+    """What it said last, the best move first; empty where it had nothing to say."""
+    milliseconds: float
+
+
+class LoadedEngine:
+    """An engine, ready to play."""
+
+    def __init__(self, engine: Engine, level: int = DEFAULT_LEVEL, limits: Limits | None = None) -> None:
+        """`level`: its option Level while no clock runs; `limits`: what a move may cost then. Raises PlayerError."""
+        self.name = engine.name
+        self._options = engine.options
+        self._player = engine.load()
+        self._player.prepare()
+        self._level = level
+        self._limits = limits or Limits()
+
+    def new_game(self) -> None:
+        """What comes next is another game."""
+        self._player.new_game()
+
+    def set_level(self, level: int) -> None:
+        """Let a move cost what the level says. Raises ValueError."""
+        if not 1 <= level <= HIGHEST_LEVEL:
+            raise ValueError(f"a depth of {level}; it is 1 to {HIGHEST_LEVEL}")
+        self._level, self._limits = level, Limits()
+
+    def ask(
+        self,
+        position: OthelloPosition,
+        limits: Limits | None = None,
+        *,
+        lines: int = 1,
+        stopped: threading.Event | None = None,
+        report: Callable[[Info], None] = lambda _: None,
+    ) -> Answer:
+        """What to play in `position`, in which there is a move. `limits`: of the clock that runs, or of an analysis.
+
+        `report` hears what the engine says on the way. A ValueError or LookupError of the engine becomes a
+        RuntimeError: those would mean that the question is wrong.
+        """
+        self._options.set("Level", "0" if limits and limits.in_time else str(self._level))
+        self._options.set("MultiPV", str(lines))
+        said: dict[int, Info] = {}
+
+        def hear(info: Info) -> None:
+            if info.pv:
+                said[info.multipv or 1] = info
+                report(info)
+
+        clock = Clock(limits or self._limits, stopped=stopped)
+        try:
+            self._player.start_clock(position, clock)
+            answer = self._player.think(position, clock, hear)
+        except (ValueError, LookupError) as error:
+            raise RuntimeError(repr(error)) from error
+        assert isinstance(answer, BestMove)
+        self._player.answered(position, clock)
+        return Answer(answer.move, tuple(said[rank] for rank in sorted(said)), clock.elapsed())
+
+
+class Line(NamedTuple):
+    """A line, and whether a later one has asked to stop thinking about it."""
+
+    text: str
+    interrupted: threading.Event
+
+
+def read_ahead(lines: Iterable[str], interrupts: Callable[[str], bool]) -> Iterator[Line]:
+    """The lines; `interrupts` says of one whether it ends the thinking that the lines before it asked for."""
+    queue: SimpleQueue[Line | None] = SimpleQueue()
+
+    def read() -> None:
+        interrupted = threading.Event()
+        try:
+            for text in lines:
+                if interrupts(text):
+                    interrupted.set()
+                    interrupted = threading.Event()
+                queue.put(Line(text, interrupted))
+        finally:
+            queue.put(None)
+
+    threading.Thread(target=read, name="inbox", daemon=True).start()
+    return iter(queue.get, None)
+
+
+def discs_of(info: Info) -> float | None:
+    """By how many discs the side to move will win; None: that was not said."""
+    return None if info.score_cp is None else max(-64.0, min(64.0, info.score_cp / 100))
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Options for `engine_of`."""
+    parser.add_argument("engine", nargs="?", choices=ENGINES, default="alphabeta", help="(default: %(default)s)")
+    parser.add_argument(
+        "--level",
+        type=bounded(1, HIGHEST_LEVEL),
+        help=f"plies to search, or 32 playouts doubled so many times (default: {DEFAULT_LEVEL})",
+    )
+    parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
+    add_option_setting(parser)
+
+
+def engine_with(name: str, given: Sequence[str]) -> Engine:
+    """One of ENGINES with what was given as `--option`. Raises OptionError."""
+    engine = engine_named("othello", name)
+    set_given(engine.options, given)
+    return engine
+
+
+def engine_of(options: argparse.Namespace) -> LoadedEngine:
+    """The engine that the options ask for. Raises OptionError, PlayerError."""
+    engine = engine_with(options.engine, options.option)
+    if options.seconds is None:
+        return LoadedEngine(engine, options.level or int(engine.options.get("Level")) or DEFAULT_LEVEL)
+    return LoadedEngine(engine, 0, Limits(movetime=max(1, round(1000 * options.seconds))))

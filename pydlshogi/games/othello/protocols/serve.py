@@ -1,0 +1,78 @@
+"""The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.games.othello.protocols.serve`
+
+NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
+"""
+
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from pydlshogi.catalogue import engine_named
+from pydlshogi.games.othello.protocols import gtp, nboard
+from pydlshogi.games.othello.protocols.gtp import Gtp
+from pydlshogi.games.othello.protocols.loaded_engine import (
+    ENGINES,
+    LoadedEngine,
+    add_engine_options,
+    engine_of,
+    read_ahead,
+)
+from pydlshogi.games.othello.protocols.nboard import NBoard
+from pydlshogi.support.command_line import exit_status, parser_for
+
+
+def speak(engine: LoadedEngine) -> None:
+    """Converse on stdin and stdout."""
+    threading.Thread(target=_end_when_nobody_listens, args=(sys.stdout.fileno(),), name="listener", daemon=True).start()
+    first = next((line for line in sys.stdin if line.strip()), "")
+    lines = chain([first], sys.stdin)
+    if first.split()[:1] == ["nboard"]:
+        # A board that is gone asks for nothing more; in GTP the lines may be a file's, each to be answered.
+        lines = chain(lines, ["quit"])
+        NBoard(engine, lambda line: _say(f"{line}\n")).run(read_ahead(lines, nboard.interrupts))
+    else:
+        Gtp(engine).run(read_ahead(lines, gtp.interrupts), _say)
+
+
+def _end_when_nobody_listens(descriptor: int) -> None:
+    """A controller that dies would leave a core to the search that it asked for, at a high level for days.
+
+    Windows cannot be asked who reads a pipe: there the search ends first.
+    """
+    if sys.platform != "win32":
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        poll.poll()
+        os._exit(1)
+
+
+def _say(text: str) -> None:
+    """Write at once: whoever listens waits for it."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _options_of_engines() -> Iterator[str]:
+    """What `--option` may name."""
+    for name in ENGINES:
+        if name != "iago":
+            yield f"\noptions of {name}:"
+            yield from engine_named("othello", name).options.help_lines()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_for(
+        "pydlshogi.games.othello.protocols.serve",
+        "An Othello engine that speaks GTP and NBoard's protocol.",
+        "\n".join(_options_of_engines()),
+    )
+    add_engine_options(parser)
+    options = parser.parse_args(arguments)
+    return exit_status("othello", lambda: speak(engine_of(options)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

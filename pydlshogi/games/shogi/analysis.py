@@ -1,0 +1,84 @@
+"""A recorded game of shogi judged by a player, and the record with what was thought of its moves."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+import cshogi
+
+from pydlshogi.analysis import AnalysedMove, Assessment, Judgement, assessment, repetition
+from pydlshogi.games.shogi.kifu.csa import line_to_csa, to_csa
+from pydlshogi.games.shogi.kifu.game import Game
+from pydlshogi.games.shogi.kifu.kif_writer import line_to_kif, to_kif
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
+
+_IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
+_IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
+_OURS: Final = re.compile(rf"(?:{'|'.join(_IN_KIF.values())}) 勝率-|(?:{'|'.join(_IN_CSA.values())}): win rate -")
+_COMMENTED_MOVES: Final = 6
+
+
+def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None = None) -> Iterator[Judgement]:
+    """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
+
+    A position may cost so many playouts, or milliseconds. Raises PlayerError.
+    """
+    turn = cshogi.Board(game.start_sfen).turn
+    player.new_game()
+    assessments = (think(player, game, plies, nodes, time) for plies in range(len(game.moves) + 1))
+    for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(assessments), strict=True), 1):
+        yield Judgement(number, (turn + number - 1) % 2, move, before, after)
+
+
+def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: float | None = None) -> Assessment:
+    """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
+    position = ShogiPosition(game.start_sfen, **player.options.rules())
+    play_moves(position, game.usi[:plies])
+    if plies == len(game.moves) and (repeated := repetition(position)):
+        return assessment("", repeated)
+    clock = player.start_analysis(position, nodes, time)
+    infos: list[Info] = []
+    answer = player.think(position, clock, infos.append)
+    assert isinstance(answer, BestMove)
+    said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
+    return assessment(answer.move, said)
+
+
+def annotated(
+    game: Game,
+    judgements: Sequence[Judgement],
+    kif: bool,
+    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
+) -> str:
+    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
+
+    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
+    """
+    known = {judged.number: judged for judged in judgements}
+    board = cshogi.Board(game.start_sfen)
+    comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
+    evals = [*game.evals]
+    lines: list[Sequence[str]] = [()] * len(game.moves)
+    for number, move in enumerate(game.moves, 1):
+        if judged := known.get(number):
+            evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
+            # What an earlier analysis wrote of a move is not said twice.
+            said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
+            comments[number] = "\n".join([*said, *_comment(board, judged, kif)])
+        board.push(move)
+    game = replace(game, evals=tuple(evals), comments=tuple(comments))
+    return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
+
+
+def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> list[str]:
+    if not judged.mark:
+        return []
+    line = judged.before.line[:_COMMENTED_MOVES]
+    if kif:
+        better = " ".join(line_to_kif(board, line)) or "入玉宣言"
+        return [f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"]
+    better = " ".join(line_to_csa(board, line)) or "%KACHI"
+    return [f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"]

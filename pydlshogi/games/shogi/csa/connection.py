@@ -1,0 +1,103 @@
+"""A connection to a server: lines in both directions, kept alive, and between them what the thinker has found.
+
+It knows nothing of the protocol but that an empty line means nothing.
+"""
+
+import logging
+import math
+import socket
+import threading
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from pydlshogi.games.shogi.csa.thinker import Thought
+
+_LONGEST_LINE: Final = 1 << 16
+_CONNECT_SECONDS: Final = 30.0
+# A server that is gone without a word is noticed after about two minutes. Each system has some of the names.
+_PROBES: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 6}
+
+log = logging.getLogger(__package__)
+
+
+class Disconnected(Exception):
+    """The connection is of no use any more; the message says why."""
+
+
+class Connection:
+    """Closed by leaving its `with` block."""
+
+    def __init__(self, host: str, port: int, keep_alive: float) -> None:
+        """`keep_alive`: seconds of silence after which an empty line is sent; the protocol wants 30 or more.
+
+        Raises Disconnected where nobody listens.
+        """
+        try:
+            self._socket = socket.create_connection((host, port), _CONNECT_SECONDS)
+        except OSError as error:
+            raise Disconnected(f"{host}:{port}: {error.strerror or error}") from None
+        self._socket.settimeout(None)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _PROBES.items():
+            if hasattr(socket, name):
+                self._socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        self._keep_alive = keep_alive
+        self._sent = time.monotonic()
+        self.inbox: SimpleQueue[str | Thought | Disconnected] = SimpleQueue()
+        threading.Thread(target=self._read, name="server", daemon=True).start()
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # it may be broken already
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def send(self, line: str, shown: str = "") -> None:
+        """Send one line; the log shows `shown` in its place, if that is given. Raises Disconnected."""
+        log.info("> %s", shown or line)
+        self._sent = time.monotonic()
+        try:
+            self._socket.sendall(f"{line}\n".encode())
+        except OSError as error:
+            raise Disconnected(f"{error.strerror or error}") from None
+
+    def receive(self, until: float = math.inf) -> str | Thought:
+        """The next line that is not empty, or the next thought. Raises Disconnected, also when the monotonic clock
+        shows `until`."""
+        while (now := time.monotonic()) < until:
+            try:
+                event = self.inbox.get(timeout=max(0.0, min(until, self._sent + self._keep_alive) - now))
+            except Empty:
+                if time.monotonic() < until:
+                    self.send("")
+                continue
+            if isinstance(event, Disconnected):
+                raise event
+            if event:
+                return event
+        raise Disconnected("the server does not say what is due")
+
+    def line(self, until: float = math.inf) -> str:
+        """As `receive`, where nothing is thought about."""
+        while not isinstance(event := self.receive(until), str):
+            pass
+        return event
+
+    def _read(self) -> None:
+        why = "the server has closed the connection"
+        try:
+            with self._socket.makefile("rb") as stream:
+                while (raw := stream.readline(_LONGEST_LINE)).endswith(b"\n"):
+                    line = raw.decode("utf-8", "replace").strip()
+                    log.info("< %s", line)
+                    self.inbox.put(line)
+            if len(raw) == _LONGEST_LINE:
+                why = "the server sends a line without end"
+        except (OSError, ValueError) as error:
+            why = str(error)
+        self.inbox.put(Disconnected(why))

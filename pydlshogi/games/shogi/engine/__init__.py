@@ -1,0 +1,1 @@
+"""What shogi adds to the players of `pydlshogi.player`: options, books, mates."""

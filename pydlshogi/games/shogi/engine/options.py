@@ -1,0 +1,55 @@
+"""What the engines of shogi let the user decide beside what all engines do."""
+
+from typing import Any
+
+from pydlshogi.games.shogi.engine.book import BookOptions
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import Combo, Spin
+
+
+class MCTSPlayerOptions(MCTSOptions, BookOptions):
+    """Those of the engine that searches."""
+
+    # Found by games of the network that ships: see docs/laboratory.md.
+    c_init = MCTSOptions.c_init.starting_at(70)
+    c_init_root = MCTSOptions.c_init_root.starting_at(98)
+    fpu_reduction = MCTSOptions.fpu_reduction.starting_at(37)
+    entering_king_rule = Combo(
+        "EnteringKingRule",
+        "CSARule27",
+        ("CSARule27", "CSARule24", "CSARule27H", "CSARule24H"),
+        help="points that win by declaration; H: White, giving odds, also counts the pieces missing from the start",
+    )
+    mate_root_search = Spin(
+        "Mate_Root_Search",
+        33,
+        0,
+        199,
+        help="plies of the longest mate looked for at the root and along the best line; 0: off",
+    )
+    mate_leaf_search = Combo(
+        "Mate_Leaf_Search",
+        "3",
+        ("1", "3", "5"),
+        shown=False,
+        help="plies of the longest mate looked for at every new position",
+    )
+    mate_search_nodes = Spin(
+        "Mate_Search_Nodes",
+        100,
+        0,
+        1_000_000,
+        shown=False,
+        help="nodes spent after each batch on the mates of Mate_Root_Search, fewer where it has fewer than 16 "
+        "playouts; 0: only first looks at the root",
+    )
+
+    def rules(self) -> dict[str, Any]:
+        from cshogi import LAW_24, LAW_27
+
+        rule = self.entering_king_rule
+        return {
+            **super().rules(),
+            "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
+            "odds_count": rule.endswith("H"),
+        }

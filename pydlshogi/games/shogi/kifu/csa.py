@@ -1,0 +1,363 @@
+"""CSA records, versions 2.x and 3.0 and as floodgate writes them: text to games, and a game to text.
+
+The format: http://www2.computer-shogi.org/protocol/record_v22.html and record_v3.html; what floodgate adds in comments
+(ratings, evaluations, summary): the shogi-server program.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import cycle
+from typing import Any, Final, get_args
+
+import cshogi
+
+from pydlshogi.games.shogi.kifu.game import (
+    Comments,
+    Conclusion,
+    Ending,
+    Game,
+    RecordError,
+    Win,
+    comment_lines,
+    is_possible,
+    one_line,
+    replay,
+    settle,
+    sfen_of,
+)
+from pydlshogi.games.shogi.kifu.kif import score_of
+from pydlshogi.games.shogi.position import ShogiPosition
+
+_SIGNS: Final = "+-"
+LETTERS: Final = {
+    "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
+    "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
+}  # fmt: skip
+_ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
+
+_STATEMENT: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
+_COMMENTS_ONLY: Final = re.compile(r"(?:\s|'.*+)*\Z")
+_JOINED: Final = re.compile(r"^(?!['N$]).*,.*", re.MULTILINE)
+# A move, its time, its evaluation, and what else the mover's program said of it: nearly all of a record.
+# No group is possessive: Python before 3.11.5 gets such ones wrong.
+_PLY: Final = re.compile(
+    r"^([+-])(\d\d\d\d[A-Z][A-Z])\s*+(?:T(\d{1,9}+(?:\.\d*+)?)\s*+)?"
+    r"(?:'\*\*?+ *+([+-]?+\d{1,9}+)(?:\.\d++)?(?!\S).*+\s*+)?((?:'\*.*+\s*+)*)",
+    re.MULTILINE | re.ASCII,
+)
+_TIME: Final = re.compile(r"T(\d{1,9}(?:\.\d*)?)\s*", re.ASCII)
+
+# The side to move is the side after the last legal move: an illegal move is never pushed, so its maker is to move.
+SPECIAL: Final[dict[str, Conclusion]] = {
+    "%TORYO": ("resign", "-"),
+    "%TSUMI": ("mate", "-"),
+    "%TIME_UP": ("time_up", "-"),
+    "%ILLEGAL_MOVE": ("illegal_move", "-"),
+    "%+ILLEGAL_ACTION": ("illegal_move", "w"),
+    "%-ILLEGAL_ACTION": ("illegal_move", "b"),
+    "%KACHI": ("declaration", "+"),
+    "%SENNICHITE": ("sennichite", "d"),
+    "%JISHOGI": ("jishogi", "d"),
+    "%HIKIWAKE": ("jishogi", "d"),
+    "%MAX_MOVES": ("max_moves", "d"),
+    "%CHUDAN": ("interrupted", None),
+    "%MATTA": ("interrupted", None),
+    "%ERROR": ("abnormal", None),
+    "%FUZUMI": ("no_mate", None),
+}
+# The server's words, and ours for what it has no word for.
+_CAUSES: Final[dict[str, Ending]] = {ending: ending for ending in get_args(Ending)} | {
+    "toryo": "resign",
+    "time up": "time_up",
+    "kachi": "declaration",
+    "illegal kachi": "illegal_move",
+    "illegal move": "illegal_move",
+    "uchifuzume": "illegal_move",
+    "oute_kaihimore": "illegal_move",
+    "outori": "illegal_move",
+    "oute_sennichite": "perpetual_check",
+}
+_RESULTS: Final[dict[str, Win]] = {"win": "b", "lose": "w", "draw": "d"}
+
+
+def holds_csa(text: str) -> bool:
+    """Whether any line is a statement of the format."""
+    return bool(_STATEMENT.search(text))
+
+
+def parse(text: str) -> list[Game]:
+    """The games of a CSA text, separated by lines of a single `/`.
+
+    Raises RecordError for a statement that is not CSA, and at the first illegal move that the record itself does not
+    end by.
+    """
+    blocks = [text]
+    if "\n/" in text or text.startswith("/"):
+        blocks = [block for block in _SEPARATOR.split(text) if not _COMMENTS_ONLY.match(block)]
+    games: list[Game] = []
+    for number, block in enumerate(blocks, 1):
+        try:
+            games.append(_Reader(block).game())
+        except RecordError as error:
+            raise RecordError(f"game {number}: {error}" if len(blocks) > 1 else str(error)) from None
+    return games
+
+
+class _Reader:
+    """What has been read of one game. The board is set up at the first move, when the position is known."""
+
+    def __init__(self, text: str) -> None:
+        self._notes: dict[str, str] = {}
+        self._position: list[str] = []
+        self._turn: int | None = None
+        self._start_sfen = ""
+        self._board: Any = None
+        self._moves: list[int] = []
+        self._times: list[float | None] = []
+        self._illegal = ""
+        self._special = ""
+        if "," in text:
+            text = _JOINED.sub(lambda line: line[0].replace(",", "\n"), text)
+        header, *plies = _PLY.split(text)
+        self._comments = Comments()
+        self._read_statements(header)
+        self._times = [_seconds(text) for text in plies[2::6]]
+        self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
+        for ply, text in enumerate(plies[4::6], 1):
+            for line in text.split("\n") if text else ():
+                self._read_comment(ply, line)
+        self._play(plies[0::6], plies[1::6], plies[5::6])
+
+    def game(self) -> Game:
+        if not (self._position or self._board or self._special or self._notes):
+            raise RecordError("neither a position nor a move nor a player: not a CSA record")
+        self._set_up(cshogi.BLACK)
+        ending, win = self._result()
+        if self._illegal and ending != "illegal_move":
+            raise self._refusal()
+        notes, count = self._notes, len(self._moves)
+        return Game(
+            self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals[:count]), tuple(self._times[:count]),
+            names=(notes.get("N+", ""), notes.get("N-", "")),
+            ratings=(_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))),
+            event=notes.get("$EVENT", ""), date=notes.get("$START_TIME", ""),
+            place=notes.get("$SITE", ""), comments=self._comments.of_plies()[: count + 1],
+        )  # fmt: skip
+
+    def _set_up(self, first_to_move: int) -> None:
+        if self._board is None:
+            turn = first_to_move if self._turn is None else self._turn
+            self._start_sfen = _start_sfen(tuple(self._position), turn)
+            self._board = cshogi.Board(self._start_sfen)
+
+    def _play(self, signs: list[str], moves: list[str], rests: list[str]) -> None:
+        """Make the moves; after each, read the other statements that follow it."""
+        if not moves:
+            return
+        self._set_up(_SIGNS.index(signs[0]))
+        push_csa, make = self._board.push_csa, self._moves.append
+        first, ended = self._board.turn, bool(self._special)
+        for sign, csa, rest, turn in zip(signs, moves, rests, cycle((first, 1 - first)), strict=False):
+            if ended or sign != _SIGNS[turn]:
+                raise self._misplaced(sign + csa)
+            # In a hand cshogi takes a promoted piece for a plain one, and looks for a king beyond its tables.
+            move = push_csa(csa) if csa[0] != "0" or LETTERS.get(csa[4:]) in _ALL_IN_HAND else 0
+            if move and is_possible(turn, move):
+                make(move)
+            else:
+                if move:
+                    self._board.pop()
+                self._illegal = sign + csa
+                ended = True
+            if rest:
+                self._read_statements(rest)
+                ended = ended or bool(self._special)
+
+    def _read_comment(self, ply: int, line: str) -> None:
+        """What programs write begins with two stars, or is an evaluation of ShogiHome's."""
+        if ply and (score := score_of(line[1:])) is not None:
+            if self._evals[ply - 1] is None:
+                self._evals[ply - 1] = score
+        elif line.startswith("'*") and not line.startswith("'**"):
+            self._comments.add(ply, line[2:])
+
+    def _read_statements(self, text: str) -> None:
+        for statement in text.split("\n"):
+            head = statement[:1]
+            if head in ("'", "$"):
+                self._read_comment(len(self._moves), statement)
+                key, _, value = statement.partition(":")
+                self._notes.setdefault(key, value.strip())
+            elif head == "N" and statement[1:2] in ("+", "-"):
+                self._notes.setdefault(statement[:2], statement[2:].strip())
+            elif head == "P" and self._board is None:
+                self._position.append(statement)
+            elif head in ("+", "-") and len(statement.rstrip()) == 1 and self._board is None:
+                self._turn = _SIGNS.index(head)
+            elif head == "%":
+                self._set_up(cshogi.BLACK)
+                self._special = self._special or statement.rstrip()
+            elif time := _TIME.fullmatch(statement):
+                if self._moves and not (self._special or self._illegal):
+                    self._times[len(self._moves) - 1] = _seconds(time[1])
+            elif head not in ("", "V") and not statement.isspace():
+                raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
+
+    def _misplaced(self, move: str) -> RecordError:
+        if self._illegal:
+            return self._refusal()
+        if self._special:
+            return RecordError(f"{move} follows the end, {self._special}")
+        return RecordError(f"move {len(self._moves) + 1}, {move}, is made by the side that is not to move")
+
+    def _refusal(self) -> RecordError:
+        return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
+
+    def _result(self) -> tuple[Ending, Win | None]:
+        """Ending and winner. The server's summary knows better than the last statement: it writes `%TORYO` for a lost
+        connection, `%KACHI` for a wrong declaration, and no statement at all for time, repetition and illegal moves.
+        """
+        cause, *results = self._notes.get("'summary", "").split(":")
+        if cause in _CAUSES and len(results) == 2:
+            win = _RESULTS.get(results[0].rpartition(" ")[2])
+            return _CAUSES[cause], None if _CAUSES[cause] == "abnormal" else win
+        turn = self._board.turn
+        if self._special == "%ILLEGAL_MOVE" and not self._illegal:
+            repetition = ShogiPosition(self._start_sfen, map(cshogi.move_to_usi, self._moves)).fourfold()
+            if repetition and repetition.value == 1.0:
+                return settle(("perpetual_check", "+"), turn)
+        return settle(SPECIAL.get(self._special, ("unknown", None)), turn)
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    return float(text) if "." in text else int(text)
+
+
+def _rating(note: str | None) -> float | None:
+    try:
+        return float(note.rpartition(":")[2]) if note else None
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _start_sfen(position: tuple[str, ...], turn: int) -> str:
+    if not position:
+        position = ("PI",)
+    pieces: dict[tuple[int, int], str] = {}
+    hands: Counter[str] = Counter()
+    rest_of: str | None = None
+    for line in position:
+        kind, body = line[1:2], line[2:].rstrip()
+        if kind == "I":
+            for row in cshogi.Board().csa_pos().splitlines()[:9]:
+                _put_row(row, pieces)
+            for file, rank, name in _placed(line, body):
+                if pieces.pop((file, rank), "").upper() != LETTERS[name]:
+                    raise RecordError(f"{line!r} takes away a piece that is not there")
+        elif "1" <= kind <= "9":
+            _put_row(line, pieces)
+        elif kind in ("+", "-"):
+            for file, rank, name in _placed(line, body):
+                letter = "" if name == "AL" else LETTERS[name] if kind == "+" else LETTERS[name].lower()
+                if name == "AL":
+                    rest_of = kind
+                elif (file, rank) == (0, 0) and letter.upper() in _ALL_IN_HAND:
+                    hands[letter] += 1
+                elif file and rank:
+                    pieces[file, rank] = letter
+                else:
+                    raise RecordError(f"{line!r} puts a piece where none can be")
+        else:
+            raise RecordError(f"not a position: {line[:40]!r}")
+    if rest_of:
+        used = Counter(letter[-1].upper() for letter in pieces.values()) + Counter(
+            letter.upper() for letter in hands.elements()
+        )
+        for letter, count in _ALL_IN_HAND.items():
+            hands[letter if rest_of == "+" else letter.lower()] += max(0, count - used[letter])
+    return sfen_of(pieces, hands, turn)
+
+
+def _put_row(line: str, pieces: dict[tuple[int, int], str]) -> None:
+    cells = re.findall(r"[+-][A-Z]{2}|\*", line)
+    if len(cells) != 9 or any(cell != "*" and cell[1:] not in LETTERS for cell in cells):
+        raise RecordError(f"not a row of nine squares: {line[:40]!r}")
+    for file, cell in zip(range(9, 0, -1), cells, strict=True):
+        if cell != "*":
+            letter = LETTERS[cell[1:]]
+            pieces[file, int(line[1])] = letter if cell[0] == "+" else letter.lower()
+
+
+def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
+    cells = re.findall(r"([0-9])([0-9])([A-Z]{2})", body)
+    if 4 * len(cells) != len(body) or any(name not in LETTERS and name != "AL" for _, _, name in cells):
+        raise RecordError(f"not a list of pieces: {line[:40]!r}")
+    return [(int(file), int(rank), name) for file, rank, name in cells]
+
+
+def line_to_csa(board: Any, moves: Iterable[str]) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as CSA writes them."""
+    board, words = board.copy(), []
+    for usi in moves:
+        move = board.move_from_usi(usi)
+        words.append("+-"[board.turn] + cshogi.move_to_csa(move))
+        board.push(move)
+    return words
+
+
+def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
+    """`game` as a CSA text ending in a newline, ratings and evaluations in comments as floodgate writes them.
+
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
+
+    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8. Raises RecordError
+    for a game with variations, which CSA has not.
+    """
+    if game.variations:
+        raise RecordError("CSA cannot hold variations")
+    names = [one_line(name) for name in game.names]
+    event, place = (one_line(value) for value in (game.event, game.place))
+    fractions = any(time is not None and time != int(time) for time in game.times)
+    modern = fractions or not "".join((*names, event, place, game.date, *game.comments)).isascii()
+    text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
+    text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
+    headers = (("EVENT", event), ("SITE", place), ("START_TIME", game.date))
+    text += [f"${key}:{value}" for key, value in headers if value]
+    board = cshogi.Board(game.start_sfen)
+    text += ["PI", "+"] if game.start_sfen == cshogi.STARTING_SFEN else board.csa_pos().splitlines()
+    for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
+        if rating is not None:
+            text.append(f"'{side}_rate:{name}:{rating}")
+    text += comment_lines(game.comments, 0, "'*")
+    turn = board.turn
+    for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
+        text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
+        if time is not None:
+            text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
+        if evaluation is not None:
+            expected = line_to_csa(board, (cshogi.move_to_usi(move), *lines[number]))[1:] if lines else []
+            text.append(" ".join(["'**", str(evaluation), *expected]))
+        text += comment_lines(game.comments, number + 1, "'*")
+        turn ^= 1
+    return "\n".join([*text, *_closing(game, turn)]) + "\n"
+
+
+def _closing(game: Game, turn: int) -> list[str]:
+    """The statement for how `game` ended, and a summary as floodgate's where no statement says it."""
+    outcome = (game.ending, game.win)
+    for statement, conclusion in SPECIAL.items():
+        if settle(conclusion, turn) == outcome:
+            return [statement]
+    if outcome == ("unknown", None):
+        return []
+    cause = next(cause for cause, ending in reversed(_CAUSES.items()) if ending == game.ending)
+    results = {"b": ("win", "lose"), "w": ("lose", "win"), "d": ("draw", "draw"), None: ("none", "none")}[game.win]
+    players = (f"{name.replace(':', ' ')} {result}" for name, result in zip(game.names, results, strict=True))
+    offence = {"b": ["%-ILLEGAL_ACTION"], "w": ["%+ILLEGAL_ACTION"]}.get(game.win or "", [])
+    return (offence if game.ending == "perpetual_check" else []) + [f"'summary:{cause}:{':'.join(players)}"]

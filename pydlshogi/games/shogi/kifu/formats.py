@@ -1,0 +1,63 @@
+"""The formats of game records, one line each: who reads or converts records asks here."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from pydlshogi.games.shogi.kifu import csa, jkf, kif, usi
+from pydlshogi.games.shogi.kifu.game import Game, RecordError
+from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes, to_kif
+from pydlshogi.support.usi_lines import holds_usi
+
+
+class Format(NamedTuple):
+    """A way to write games down."""
+
+    name: str
+    """For people."""
+    suffixes: tuple[str, ...]
+    """Of its files, the first of those that are written."""
+    holds: Callable[[str], bool]
+    """Whether a text is in this format, if it is in none of those before it."""
+    parse: Callable[[str], list[Game]]
+    """Raises RecordError."""
+    write: Callable[[Game], str]
+    """Raises RecordError for what the format cannot hold."""
+    between: str | None = None
+    """What stands between two games of a file. None: a file holds one."""
+    encode: Callable[[str], bytes] = str.encode
+
+
+FORMATS: Final = (
+    Format("JKF", (".jkf",), jkf.holds_jkf, lambda text: [jkf.parse(text)], jkf.to_jkf),
+    Format("lines of USI", (".usi",), holds_usi, usi.parse, usi.to_usi, between=""),
+    Format("CSA", (".csa",), csa.holds_csa, csa.parse, csa.to_csa, between="/\n"),
+    # Last: it takes everything, and says what is wrong with what is no record at all.
+    Format(
+        "KIF, KI2",
+        (".kif", ".kifu", ".ki2", ".ki2u"),
+        lambda text: True,
+        lambda text: [kif.parse(text)],
+        to_kif,
+        encode=kif_bytes,
+    ),
+)
+"""In the order in which they are tried. A file is read by what it holds, not by its name."""
+
+NAMES: Final = ", ".join(format.name for format in FORMATS)
+SUFFIXES: Final = tuple(suffix for format in FORMATS for suffix in format.suffixes)
+WRITTEN: Final = {format.suffixes[0]: format for format in FORMATS}
+
+
+def parse(text: str) -> list[Game]:
+    """The games of a text in any of the formats. Raises RecordError."""
+    return next(format for format in FORMATS if format.holds(text)).parse(text)
+
+
+def file_of(games: Sequence[Game], suffix: str) -> bytes:
+    """The file of these games in the format that `suffix` names. Raises RecordError for what it cannot hold."""
+    if suffix not in WRITTEN:
+        raise RecordError(f"{suffix or 'no suffix'} is none of {', '.join(WRITTEN)}")
+    format = WRITTEN[suffix]
+    if format.between is None and len(games) > 1:
+        raise RecordError(f"{suffix} holds one game, not {len(games)}: choose one of them")
+    return format.encode((format.between or "").join(map(format.write, games)))

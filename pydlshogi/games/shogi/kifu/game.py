@@ -1,0 +1,217 @@
+"""What a record says of one game, whatever format it was written in. Knows the rules of shogi, but no format."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import cshogi
+
+from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.support.errors import OneLineError
+
+Win = Literal["b", "w", "d"]
+Ending = Literal[
+    "resign", "mate", "declaration", "try", "time_up", "illegal_move", "perpetual_check", "default",
+    "sennichite", "jishogi", "max_moves", "interrupted", "abnormal", "no_mate", "unknown",
+]  # fmt: skip
+# How a game ended and for whom: a side, a draw, "+" the side to move won, "-" it lost, None nobody.
+Conclusion = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
+UNKNOWN: Final[Conclusion] = ("unknown", None)
+
+_SIDES: Final[tuple[Win, Win]] = ("b", "w")
+
+
+class RecordError(OneLineError, ValueError):
+    """A text that is no sound record of a game; the message says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """Moves that were not played. `evals`, `times` and `comments` have one entry for each."""
+
+    after: int
+    """It leaves the line before it after so many moves: the first one leaves the game, any other one the variation
+    before it, which begins with the moves that came before that."""
+    moves: tuple[int, ...]
+    evals: tuple[int | None, ...]
+    times: tuple[float | None, ...]
+    comments: tuple[str, ...]
+    ending: Ending = "unknown"
+
+    @property
+    def usi(self) -> tuple[str, ...]:
+        """The moves in USI."""
+        return tuple(map(cshogi.move_to_usi, self.moves))
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game, every move of it legal; a move is cshogi's number, with what moves and what it takes.
+
+    `win` is None where the result is unknown or says nothing of the position: the game is unfinished, was
+    interrupted, or (`ending` "abnormal") a connection broke. `evals` and `times` have one entry per move: the mover's
+    evaluation in centipawns from Black's view, and seconds. `comments` are what people said of the positions after so
+    many moves, "" for nothing, with nothing of those beyond; their lines are apart. Pairs are (Black, White).
+    """
+
+    start_sfen: str
+    moves: tuple[int, ...]
+    win: Win | None
+    ending: Ending
+    evals: tuple[int | None, ...]
+    times: tuple[float | None, ...]
+    names: tuple[str, str] = ("", "")
+    ratings: tuple[float | None, float | None] = (None, None)
+    event: str = ""
+    date: str = ""
+    place: str = ""
+    comments: tuple[str, ...] = ()
+    variations: tuple[Variation, ...] = ()
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether it begins with one king: mate is to be found."""
+        rows, _, _ = self.start_sfen.partition(" ")
+        return not {"K", "k"} <= {*rows}
+
+    @property
+    def usi(self) -> tuple[str, ...]:
+        """The moves in USI."""
+        return tuple(map(cshogi.move_to_usi, self.moves))
+
+
+class Comments(dict[int, list[str]]):
+    """The lines that are said of the positions after so many moves, as they are read."""
+
+    def add(self, ply: int, line: str) -> None:
+        self.setdefault(ply, []).append(line.strip())
+
+    def of_plies(self) -> tuple[str, ...]:
+        """As Game has them."""
+        said = {ply: "\n".join(lines) for ply, lines in self.items() if any(lines)}
+        return tuple(said.get(ply, "") for ply in range(1 + max(said, default=-1)))
+
+
+class Line:
+    """What has been read of the game or of a variation."""
+
+    def __init__(self, after: int = 0) -> None:
+        self.after = after
+        self.moves: list[int] = []
+        self.evals: list[int | None] = []
+        self.times: list[float | None] = []
+        self.comments = Comments()
+        """By the number of moves of this line."""
+        self.illegal = ""
+        self.conclusion: Conclusion | None = None
+
+    def variation(self) -> Variation:
+        """There is a move in it. What was said before the first is said of that one."""
+        self.comments.setdefault(1, [])[:0] = self.comments.pop(0, [])
+        said = (self.comments.of_plies() + ("",) * (len(self.moves) + 1))[1 : len(self.moves) + 1]
+        ending = "illegal_move" if self.illegal else (self.conclusion or UNKNOWN)[0]
+        return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
+
+
+def told(
+    start_sfen: str, headers: Mapping[str, str], line: Line, result: tuple[Ending, Win | None], *variations: Variation
+) -> Game:
+    """The game of a record whose headers are those of KIF."""
+    black, white = (headers.get(even) or headers.get(odds, "") for even, odds in (("先手", "下手"), ("後手", "上手")))
+    return Game(
+        start_sfen, tuple(line.moves), result[1], result[0], tuple(line.evals), tuple(line.times),
+        names=(black, white), event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
+        place=headers.get("場所", ""), comments=line.comments.of_plies(), variations=variations,
+    )  # fmt: skip
+
+
+def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
+    """The lines of what is said of the position after so many moves, each with the mark of a format before it."""
+    return [mark + line for text in comments[ply : ply + 1] if text for line in text.split("\n")]
+
+
+def settle(conclusion: Conclusion, turn: int) -> tuple[Ending, Win | None]:
+    """Ending and winner of a game in which `turn` (0 Black, 1 White) is to move."""
+    ending, outcome = conclusion
+    if outcome == "+":
+        return ending, _SIDES[turn]
+    if outcome == "-":
+        return ending, _SIDES[1 - turn]
+    return ending, outcome
+
+
+def is_legal(board: Any, move: int) -> bool:
+    """Whether cshogi's number is that of a legal move on `board` (a `cshogi.Board`)."""
+    return bool(board.is_legal(move)) and is_possible(board.turn, move)
+
+
+def is_possible(turn: int, move: int) -> bool:
+    """Whether a move of `turn` that cshogi holds to be legal is so.
+
+    cshogi's own test lets a piece promote outside the camp, and lets pawns, lances and knights go where they can never
+    move again.
+    """
+    origin, destination = move >> 7 & 127, move & 127
+    kind = origin - 80 if origin >= 81 else move >> 16 & 15
+    if kind > cshogi.KNIGHT and not move >> 14 & 1:
+        return True
+    rank = 8 - destination % 9 if turn else destination % 9
+    if move >> 14 & 1:
+        return kind <= cshogi.ROOK and min(rank, 8 - origin % 9 if turn else origin % 9) <= 2
+    if kind == cshogi.KNIGHT:
+        return rank >= 2
+    return rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
+
+
+def moves_of(start_sfen: str, usi: Iterable[str]) -> tuple[int, ...]:
+    """Moves that are written in USI, as `Game` has them. Raises ValueError."""
+    board, moves = board_from_sfen(start_sfen), []
+    for number, word in enumerate(usi, 1):
+        # cshogi looks for a king that is dropped beyond its tables.
+        move = board.move_from_usi(word) if USI_MOVE.fullmatch(word) else 0
+        if not move or not is_legal(board, move):
+            raise ValueError(f"move {number}, {word}, is not legal")
+        board.push(move)
+        moves.append(move)
+    return tuple(moves)
+
+
+def replay(game: Game) -> Iterator[tuple[Any, int]]:
+    """The board before each move of `game`, and that move as cshogi's number; the board is one object that moves on."""
+    board = cshogi.Board(game.start_sfen)
+    for move in game.moves:
+        yield board, move
+        board.push(move)
+
+
+def one_line(text: str) -> str:
+    """For a header of a record."""
+    return " ".join(text.splitlines())
+
+
+def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
+    """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
+
+    Raises RecordError where no game can be played from it, as where there are three rooks, nor a problem in which
+    `turn` (0 Black, 1 White) is to mate: whoever mates needs no king.
+    """
+    for side, name, king in ((0, "Black", "K"), (1, "White", "k")):
+        if side != turn and king not in pieces.values():
+            raise RecordError(f"{name} has no king")
+    rows = []
+    for rank in range(1, 10):
+        row = "".join(pieces.get((file, rank), " ") for file in range(9, 0, -1))
+        rows.append(re.sub(" +", lambda empty: str(len(empty[0])), row))
+    held = "".join(
+        (str(hands[letter]) if hands[letter] > 1 else "") + letter
+        for letter in "RBGSNLPrbgsnlp"
+        if hands.get(letter, 0) > 0
+    )
+    sfen = f"{'/'.join(rows)} {'bw'[turn]} {held or '-'} 1"
+    try:
+        board_from_sfen(sfen)
+    except ValueError as error:
+        raise RecordError(f"no start position: {error}") from error
+    return sfen

@@ -1,0 +1,467 @@
+"""KIF and KI2 records (and BOD diagrams in them): text to a game. `kif_writer` writes KIF.
+
+The formats: http://kakinoki.o.oo7.jp/kif_format.html. Evaluations are taken from the comments of Shogidokoro, ShogiGUI,
+ShogiHome, floodgate and lishogi.
+"""
+
+import re
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import cshogi
+from cshogi import KIF
+
+from pydlshogi.analysis import MATE_EVAL
+from pydlshogi.games.shogi.kifu.game import (
+    UNKNOWN,
+    Conclusion,
+    Ending,
+    Game,
+    Line,
+    RecordError,
+    Variation,
+    Win,
+    is_legal,
+    settle,
+    sfen_of,
+    told,
+)
+
+HANDICAPS: Final[dict[str, str]] = {
+    **{name: sfen for name, sfen in KIF.Parser.HANDYCAP_SFENS.items() if sfen},
+    "左七枚落ち": "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "右七枚落ち": "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+}
+_PIECES: Final = {
+    **{name: kind for kind, name in enumerate(cshogi.PIECE_JAPANESE_SYMBOLS) if name},
+    "王": cshogi.KING, "竜": cshogi.PROM_ROOK, "成香": cshogi.PROM_LANCE, "成桂": cshogi.PROM_KNIGHT,
+    "成銀": cshogi.PROM_SILVER,
+}  # fmt: skip
+_KANJI: Final = {name: number for number, name in enumerate(cshogi.NUMBER_JAPANESE_KANJI_SYMBOLS) if name}
+_RANKS: Final = {**{str(n): n for n in range(1, 10)}, **{name: n for name, n in _KANJI.items() if n <= 9}}
+_PROMOTION: Final = cshogi.PROM_PAWN - cshogi.PAWN
+_RANGING: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+_SIGNS: Final = ("▲▼☗", "△▽☖")
+
+_NARROW: Final = str.maketrans("０１２３４５６７８９（）：／", "0123456789():/")
+_DIGIT: Final = "[0-9０-９]"
+_PLACE: Final = (
+    r"(?:(?P<same>同)|(?P<file>[1-9１-９])(?P<rank>[1-9１-９一二三四五六七八九]))\s*"
+    r"(?P<piece>成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
+)
+_ACT: Final = r"(?P<act>打|成|不成|生)?"
+_KIF_MOVE: Final = re.compile(rf"(?:[▲△▼▽☗☖]\s*)?{_PLACE}{_ACT}\s*(?:[(（](?P<origin>{_DIGIT}{{2}})[)）])?")
+_MOVE: Final = re.sub(r"\(\?P<[a-z]+>", "(?:", _KIF_MOVE.pattern)  # to name groups takes time
+_NUMBERED: Final = re.compile(
+    r"(?![\s9９]+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
+    rf"\s*({_DIGIT}+)\s+(?:({_MOVE})|([^\s(（#+]+))"
+    rf"(?:.*?[(（]\s*({_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
+)
+_KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
+_LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
+_VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
+_RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
+_HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
+
+ENDINGS: Final[dict[str, Conclusion]] = {
+    "投了": ("resign", "-"),
+    "不詰": ("no_mate", None),  # before 詰, which stands in it
+    "詰み": ("mate", "-"),
+    "詰": ("mate", "-"),
+    "切れ負け": ("time_up", "-"),
+    "時間切れ": ("time_up", "-"),
+    "反則負け": ("illegal_move", "-"),
+    "反則勝ち": ("illegal_move", "+"),
+    "入玉勝ち": ("declaration", "+"),
+    "入玉宣言": ("declaration", "+"),
+    "トライ": ("try", "-"),
+    "不戦勝": ("default", "+"),
+    "不戦敗": ("default", "-"),
+    "千日手": ("sennichite", "d"),
+    "持将棋": ("jishogi", "d"),
+    "引き分け": ("jishogi", "d"),
+    "最大手数": ("max_moves", "d"),
+    "中断": ("interrupted", None),
+    "封じ手": ("interrupted", None),
+}
+"""The words that end a game; of those that end it alike the first is written."""
+
+# Nearly all evaluations.
+_SCORE: Final = re.compile(
+    r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
+)
+_BLACK_VIEW: Final = (
+    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
+    re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
+    re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
+    re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
+)
+_MOVER_VIEW: Final = (
+    re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
+    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
+)
+
+
+def parse(text: str) -> Game:
+    """The game of a KIF or KI2 text, with its variations.
+
+    Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at the
+    first illegal move that the record itself does not end by. A variation ends before its first illegal move.
+    """
+    reader = _Reader()
+    for line in text.split("\n"):
+        if line and line[0] not in "#&":
+            try:
+                reader.read_line(line)
+            except RecordError as error:
+                reader.break_off(error)
+    return reader.game()
+
+
+class _Reader:
+    """What has been read so far. The board is set up at the first move, when the headers are known."""
+
+    def __init__(self) -> None:
+        self._headers: dict[str, str] = {}
+        self._rows: list[str] = []
+        self._diagram_turn: int = cshogi.BLACK
+        self._start_sfen = ""
+        self._board: Any = None
+        self._number: int | None = None
+        self._destination: int | None = None
+        self._line = Line()
+        self._path: list[int] = []
+        """The moves made on the board: those of the line, and those before it."""
+        self._closing = ""
+        self._main: Line | None = None
+        """The game, once a variation has begun."""
+        self._result: tuple[Ending, Win | None] = ("unknown", None)
+        self._variations: list[Variation] = []
+
+    def read_line(self, line: str) -> None:
+        if line[0] == "*":
+            if self._line.illegal and "反則" in line:
+                self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
+            self._read_comment(line)
+            return
+        if numbered := _NUMBERED.match(line):
+            self._read_numbered(line, *numbered.groups())
+            return
+        narrow = line.translate(_NARROW)
+        if line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
+            self._read_ki2(narrow)
+        elif result := _RESULT.match(narrow):
+            self._closing = self._closing or result["rest"]
+        elif variation := _VARIATION.match(narrow):
+            self._begin_variation(int(variation[1]) - 1)
+        elif not self._path:
+            self._read_header(line, narrow)
+
+    def _read_comment(self, line: str) -> None:
+        evals = self._line.evals
+        judged = evals and not self._line.illegal
+        evaluation = evaluation_of(line, mover=1 - self._board.turn) if judged else None
+        if evaluation is None and not line.startswith("**"):
+            self._line.comments.add(len(self._line.moves), line[1:])
+        elif judged and evals[-1] is None:
+            evals[-1] = evaluation
+
+    def _begin_variation(self, after: int) -> None:
+        """What follows leaves the line that was read last after so many moves."""
+        self._end_line()
+        self._line, self._number = Line(after), after
+        if not 0 <= after <= len(self._path):
+            raise RecordError(f"a variation begins at move {after + 1}, which the line before it has not")
+        while len(self._path) > after:
+            self._board.pop()
+            self._path.pop()
+        self._destination = cshogi.move_to(self._path[-1]) if self._path else None
+
+    def _end_line(self) -> None:
+        if self._main is None:
+            self._main, self._result = self._line, self._settled()
+        elif self._line.moves:
+            self._variations.append(self._line.variation())
+        elif self._line.comments:
+            for line in chain.from_iterable(self._line.comments.values()):
+                self._main.comments.add(max(0, min(self._line.after, len(self._main.moves))), line)
+
+    def break_off(self, error: RecordError) -> None:
+        """A variation cannot be read any further; of the game itself, raises the error."""
+        if self._main is None:
+            raise error
+        if not self._line.illegal:
+            self._line.illegal = str(error)
+            self._line.comments.add(len(self._line.moves), f"({error})")
+
+    def game(self) -> Game:
+        self._end_line()
+        assert self._main is not None
+        return told(self._start_sfen, self._headers, self._main, self._result, *self._variations)
+
+    def _settled(self) -> tuple[Ending, Win | None]:
+        """How the game ended, and for whom."""
+        read = self._line
+        if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
+            raise RecordError("neither a move nor a position nor a player: not a record")
+        board = self._set_up()
+        conclusion = None if read.conclusion == UNKNOWN else read.conclusion
+        ending, win = settle(conclusion or _conclusion(self._closing, board), board.turn)
+        if read.illegal:
+            if ending != "illegal_move":
+                raise self._refusal()
+            # It is not made, so its maker is to move here, and the other side was when the record named the winner.
+            ending, win = settle(("illegal_move", "-"), board.turn)
+        return ending, win
+
+    def _read_header(self, line: str, narrow: str) -> None:
+        if line.startswith("|"):
+            self._rows.append(line)
+        elif last_move := _LAST_MOVE.match(narrow):
+            self._destination = _square(last_move[1], last_move[2])
+        elif line.strip() in ("後手番", "上手番"):
+            self._diagram_turn = cshogi.WHITE
+        elif ":" in narrow:
+            key, value = re.split("[:：]", line, maxsplit=1)
+            self._headers.setdefault(key.strip(), value.strip())
+
+    def _set_up(self) -> Any:
+        if self._board is None:
+            handicap = self._headers.get("手合割", "").partition("#")[0].strip() or "平手"
+            if self._rows:
+                self._start_sfen = self._diagram()
+            elif handicap in HANDICAPS:
+                self._start_sfen = HANDICAPS[handicap]
+            elif handicap == "その他":
+                raise RecordError("手合割 その他 (another start position) without a diagram of it")
+            else:
+                raise RecordError(f"unknown handicap {handicap[:20]!r}")
+            self._board = cshogi.Board(self._start_sfen)
+        return self._board
+
+    def _diagram(self) -> str:
+        if len(self._rows) != 9:
+            raise RecordError(f"a diagram of {len(self._rows)} rows")
+        pieces: dict[tuple[int, int], str] = {}
+        for rank, row in enumerate(self._rows, 1):
+            cells = re.findall(r"([ vV▽△^▲]?)([・.歩香桂銀金角飛玉王と杏圭全馬龍竜])", row.split("|")[1])
+            if len(cells) != 9:
+                raise RecordError(f"not a row of nine squares: {row[:40]!r}")
+            for file, (side, name) in zip(range(9, 0, -1), cells, strict=True):
+                if name in _PIECES:
+                    letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
+                    pieces[file, rank] = letter if side and side in "vV▽△" else letter.upper()
+        hands: dict[str, int] = {}
+        for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
+            held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
+            for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]+|\d*)", held.translate(_NARROW)):
+                letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
+                many = int(number) if number.isdecimal() else _KANJI.get(number or "一")
+                if many is None:
+                    raise RecordError(f"{number} is no number of pieces in hand")
+                hands[letter if side else letter.upper()] = many
+        return sfen_of(pieces, hands, self._diagram_turn)
+
+    def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
+        self._count(int(number[:9]))
+        if text:
+            move = _written_in_kif(text)
+            self._make(move.text, self._kif_move(move), _seconds(time) if time else None)
+        elif word[0] in "123456789１２３４５６７８９同":
+            raise RecordError(f"not a move: {line.translate(_NARROW).strip()[:40]!r}")
+        else:
+            self._line.conclusion = self._line.conclusion or ENDINGS.get(word, UNKNOWN)
+
+    def _count(self, number: int) -> None:
+        if self._number is not None and number != self._number + 1:
+            raise RecordError(f"move {number} follows move {self._number}")
+        self._number = number
+
+    def _read_ki2(self, line: str) -> None:
+        position = 0
+        while position < len(line):
+            move = _KI2_MOVE.match(line, position)
+            if not move:
+                raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
+            if not self._line.illegal and move["sign"] not in _SIGNS[self._set_up().turn]:
+                raise RecordError(f"move {self._next}, {_written(move)}, is made by the side not to move")
+            self._make(_written(move), self._ki2_move(move), None)
+            position = move.end()
+
+    def _make(self, text: str, move: int, time: float | None) -> None:
+        line = self._line
+        if line.illegal or line.conclusion:
+            if self._main is not None:
+                return
+            raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
+        if not move or not is_legal(self._board, move):
+            if self._main is not None:
+                raise RecordError(f"move {self._next}, {text}, is illegal")
+            line.illegal = text
+            return
+        self._board.push(move)
+        self._destination = cshogi.move_to(move)
+        self._path.append(move)
+        line.moves.append(move)
+        line.evals.append(None)
+        line.times.append(time)
+
+    @property
+    def _next(self) -> int:
+        """The number of the next move."""
+        return len(self._path) + 1
+
+    def _refusal(self) -> RecordError:
+        return RecordError(f"move {self._next}, {self._line.illegal}, is illegal")
+
+    def _to(self, square: int | None, text: str) -> int:
+        """The square; None: that of the last move."""
+        if square is not None:
+            return square
+        if self._destination is None:
+            raise RecordError(f"move {self._next}, {text}: the same square as which move?")
+        return self._destination
+
+    def _kif_move(self, move: "_KifMove") -> int:
+        """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
+        board, to = self._set_up(), self._to(move.to, move.text)
+        if move.start is None:
+            return _drop(board, to, move.kind)
+        there = board.piece_type(move.start) if move.start >= 0 else 0
+        if there == move.kind:
+            return int(board.move(move.start, to, move.act == "成"))
+        if there == move.kind - _PROMOTION and there and not move.act:
+            return int(board.move(move.start, to, True))  # there is a dialect that names what the piece becomes
+        return 0
+
+    def _ki2_move(self, move: re.Match[str]) -> int:
+        """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
+        board, kind = self._set_up(), _PIECES[move["piece"]]
+        to = self._to(_square_of(move), _written(move))
+        drop = _drop(board, to, kind)
+        if move["act"] == "打":
+            return drop
+        own = kind + (16 if board.turn == cshogi.WHITE else 0)
+        made = [board.move(start, to, move["act"] == "成") for start, piece in enumerate(board.pieces) if piece == own]
+        made = [candidate for candidate in made if is_legal(board, candidate)]
+        if not made and not move["side"] and not move["way"]:
+            return drop
+        made = _by_direction(made, kind, board.turn, move["side"] or "", move["way"] or "")
+        if len(made) > 1:
+            raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
+        return made[0] if made else 0
+
+
+class _KifMove(NamedTuple):
+    """A move as KIF writes it."""
+
+    text: str
+    to: int | None
+    """None: where the move before went."""
+    kind: int
+    act: str | None
+    start: int | None
+    """None: it is dropped; -1: there is no such square."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _written_in_kif(text: str) -> _KifMove:
+    found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
+    assert found
+    origin, act = found["origin"], found["act"]
+    dropped = act == "打" or origin in (None, "00")
+    start = None if dropped else -1 if "0" in origin else _square(origin[0], origin[1])
+    return _KifMove(_written(found), _square_of(found), _PIECES[found["piece"]], act, start)
+
+
+def _square_of(move: re.Match[str]) -> int | None:
+    return None if move["same"] else _square(move["file"], move["rank"])
+
+
+def _drop(board: Any, to: int, kind: int) -> int:
+    """The move as cshogi's number; 0 for a king or a promoted piece: see `csa`."""
+    return int(board.drop_move(to, kind)) if kind <= cshogi.GOLD else 0
+
+
+def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -> list[int]:
+    """Those of `moves`, all to one square, that "right", "up" and so on describe, as their maker sees it."""
+
+    def offset(move: int) -> tuple[int, int]:
+        """How far to the left of the destination, and how far behind it, the move starts."""
+        start, to = cshogi.move_from(move), cshogi.move_to(move)
+        left, behind = start // 9 - to // 9, start % 9 - to % 9
+        return (-left, -behind) if turn == cshogi.WHITE else (left, behind)
+
+    if way == "寄":
+        moves = [move for move in moves if offset(move)[1] == 0]
+    elif way:
+        sign = -1 if way == "引" else 1
+        moves = [move for move in moves if sign * offset(move)[1] > 0]
+    if side == "直":
+        return [move for move in moves if offset(move)[0] == 0 and offset(move)[1] > 0]
+    if not side:
+        return moves
+    sign = 1 if side == "左" else -1
+    # Of two ranging pieces one is the left one, wherever they stand; for other pieces the destination divides.
+    if kind in _RANGING:
+        return sorted(moves, key=lambda move: sign * offset(move)[0])[-1:]
+    return [move for move in moves if sign * offset(move)[0] > 0]
+
+
+def _written(move: re.Match[str]) -> str:
+    """The move as it stands in the record."""
+    return move[0].strip()
+
+
+def _square(file: str, rank: str) -> int:
+    return 9 * (int(file) - 1) + _RANKS[rank] - 1
+
+
+@lru_cache(maxsize=1 << 12)
+def _seconds(text: str) -> float:
+    seconds = 0.0
+    for part in text.translate(_NARROW).split(":"):
+        seconds = 60 * seconds + float(part)
+    return int(seconds) if seconds == int(seconds) else seconds
+
+
+def _conclusion(result: str, board: Any) -> Conclusion:
+    """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
+    if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
+        wins = (side[1] in "先下") == (side[2] == "勝")
+        causes: tuple[tuple[str, Ending], ...] = (
+            ("千日手", "perpetual_check"), ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"),
+            ("切れ", "time_up"), ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
+        )  # fmt: skip
+        ending = next((ending for word, ending in causes if word in result), None)
+        return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
+    return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
+
+
+def score_of(comment: str) -> int | None:
+    """Centipawns from Black's view, as ShogiHome and others write them; None where the comment does not."""
+    found = _SCORE.match(comment)
+    return round(float(found[1])) if found else None
+
+
+def evaluation_of(comment: str, mover: int) -> int | None:
+    """Centipawns from Black's view, or None where the comment is no evaluation."""
+    if (score := score_of(comment)) is not None:
+        return score
+    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
+        for pattern in patterns:
+            if found := pattern.match(comment):
+                return sign * _centipawns(found.groupdict())
+    return None
+
+
+def _centipawns(found: dict[str, str | None]) -> int:
+    if score := found.get("score"):
+        return round(float(score))
+    if pawns := found.get("pawns"):
+        return round(100 * float(pawns))
+    loses = found.get("sign") == "-" or found.get("winner") == "後手"
+    mate = MATE_EVAL - int(found.get("plies") or 0)
+    return -mate if loses else mate

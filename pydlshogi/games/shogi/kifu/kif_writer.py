@@ -1,0 +1,142 @@
+"""A game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import cshogi
+from cshogi import KIF
+
+from pydlshogi.analysis import AnalysedMove
+from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, comment_lines, one_line, settle
+from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS
+
+HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
+
+_SUBSTITUTES: Final[dict[Ending, Ending]] = {
+    "perpetual_check": "illegal_move",
+    "max_moves": "jishogi",
+    "abnormal": "interrupted",
+}
+"""What KIF has no word for, and what comes nearest."""
+
+
+def line_to_kif(board: Any, moves: Iterable[str], previous: int | None = None) -> list[str]:
+    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before.
+
+    `previous`: the move that led there.
+    """
+    board, words = board.copy(), []
+    for usi in moves:
+        move = board.move_from_usi(usi)
+        words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
+        board.push(move)
+        previous = move
+    return words
+
+
+def to_kif(
+    game: Game,
+    lines: Sequence[Sequence[str]] = (),
+    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
+) -> str:
+    """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
+
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
+    `candidates` are those of an analysis of the position after so many moves, the best first: they take the place of
+    the evaluation and line there.
+
+    Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
+    """
+    handicap = HANDICAP_NAMES.get(game.start_sfen)
+    board = cshogi.Board(game.start_sfen)
+    lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
+    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
+    text = [f"{key}：{one_line(value)}" for key, value in headers if value]
+    text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
+    text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
+    text.append("手数----指手---------消費時間--")
+    text += comment_lines(game.comments, 0, "*")
+    text += _candidates(board, candidates.get(0, ()))
+    writer = _Writer(board)
+    text += writer.line(game, game.comments, lines, candidates)
+    text += _closing(game, board.turn, upper if game.win == "w" else lower)
+    for variation in game.variations:
+        writer.go_back(variation.after)
+        text += ["", f"変化：{variation.after + 1}手", *writer.line(variation, ("", *variation.comments))]
+        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
+            text.append(f"{variation.after + len(variation.moves) + 1:4} {word}")
+    return "\n".join(text) + "\n"
+
+
+class _Writer:
+    """Writes the line of a game, then the variations one after the other."""
+
+    def __init__(self, board: Any) -> None:
+        self._board = board
+        self._made: list[tuple[int, float]] = []
+        """The moves on the board, and what the side of each has spent by then."""
+
+    def go_back(self, after: int) -> None:
+        """Take back all but so many moves."""
+        while len(self._made) > after:
+            self._board.pop()
+            self._made.pop()
+
+    def line(
+        self,
+        line: Game | Variation,
+        comments: Sequence[str],
+        expected: Sequence[Sequence[str]] = (),
+        candidates: Mapping[int, Sequence[AnalysedMove]] = {},
+    ) -> Iterator[str]:
+        """`comments` and `candidates` are on the positions after so many of its moves."""
+        for number, (move, evaluation, time) in enumerate(zip(line.moves, line.evals, line.times, strict=True), 1):
+            yield self._make(move, time)
+            if known := candidates.get(number, ()):
+                yield from _candidates(self._board, known, move)
+            elif evaluation is not None:
+                words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+                following = line_to_kif(self._board, expected[number - 1], move) if expected else []
+                yield " ".join([*words, "読み筋", *following] if following else words)
+            yield from comment_lines(comments, number, "*")
+
+    def _make(self, move: int, time: float | None) -> str:
+        previous = self._made[-1][0] if self._made else None
+        spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
+        self._made.append((move, spent))
+        self._board.push(move)
+        clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
+        return f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}"
+
+
+def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:
+    """Comments on the position of `board`, to which the move `previous` led, as ShogiGUI's manual lays them out."""
+    for rank, candidate in enumerate(candidates, 1):
+        nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
+        words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
+        yield " ".join([*words, *line_to_kif(board, candidate.line, previous)])
+
+
+def _clock(seconds: float, hours: bool = False) -> str:
+    minutes, second = divmod(int(seconds), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}" if hours else f"{minutes:2}:{second:02}"
+
+
+def _closing(game: Game, turn: int, winner: str) -> list[str]:
+    """The lines of how `game` ended; `winner`: what its side is called, where it has one."""
+    count = len(game.moves)
+    outcome = (_SUBSTITUTES.get(game.ending, game.ending), game.win)
+    word = next((word for word, conclusion in ENDINGS.items() if settle(conclusion, turn) == outcome), None)
+    lines = [f"{count + 1:4} {word}"] if word else []
+    if game.win in ("b", "w"):
+        cause = "反則" if outcome[0] == "illegal_move" else ""  # Kifu for JS refuses any other
+        return [*lines, f"まで{count}手で{winner}の{cause}勝ち"]
+    return [*lines, f"まで{count}手で{word}"] if word else lines
+
+
+def kif_bytes(text: str) -> bytes:
+    """KIF text as its readers expect it: in Shift_JIS where that can say everything."""
+    try:
+        return f"#KIF version=2.0 encoding=Shift_JIS\n{text}".encode("cp932")
+    except UnicodeEncodeError:
+        return f"#KIF version=2.0 encoding=UTF-8\n{text}".encode()

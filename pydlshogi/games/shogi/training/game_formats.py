@@ -1,0 +1,296 @@
+"""Files of games: dlshogi's `.hcpe3`, with the visits of the moves, and `.pack` of YaneuraOu-ScriptCollection; see
+`formats`. Every move is replayed."""
+
+from typing import Any, Final
+
+import cshogi
+import numpy as np
+
+from pydlshogi.games.shogi.training.huffman import HCP, MAILBOX, fits, play_on, read_code, write_code
+from pydlshogi.games.shogi.training.parts import Part, Taken, for_black, played_alone
+from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
+from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.compiled import compiled, rule, wide
+
+_LONGEST_GAME: Final = 512
+"""Moves; dlshogi reads no longer ones."""
+_MOST_CANDIDATES: Final = 593
+_REPETITION, _DECLARED, _MOVE_LIMIT = 4, 8, 16
+"""How a game ended, as dlshogi marks it; in `ending` of POSITION."""
+_OF_REASON: Final = np.zeros(256, np.uint8)
+"""The same by the reason that ends a game of a pack."""
+_OF_REASON[[1, 6]] = _REPETITION
+_OF_REASON[[10, 11, 12, 13]] = _DECLARED
+_OF_REASON[2] = _MOVE_LIMIT
+_REASONS: Final = {
+    (DRAW, 0): 1, (DRAW, _REPETITION): 1, (DRAW, _DECLARED): 11, (DRAW, _MOVE_LIMIT): 2,
+    (WIN, _REPETITION): 6, (WIN, _DECLARED): 12,
+}  # fmt: skip
+"""And back, by whether somebody won; 0, resignation, where there is none."""
+
+HCPE3: Final = np.dtype([("hcp", np.uint8, 32), ("moves", "<u2"), ("result", np.uint8), ("opponent", np.uint8)])
+"""The beginning of a game. result: 1 for Black, 2 for White, 0 for a draw, and how it ended."""
+HCPE3_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2"), ("candidates", "<u2")])
+HCPE3_VISITS: Final = np.dtype([("move", "<u2"), ("visits", "<u2")])
+_PACK_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2")])
+_PACK_END: Final = np.dtype([("result", "<u2"), ("reason", np.uint8)])
+_TOLD: Final = np.dtype(
+    [
+        ("used", np.int64),
+        ("records", np.int64),
+        ("broken", np.int64),
+        ("nonsense", np.bool_),
+        ("positions", np.int64),
+        ("candidates", np.int64),
+    ]
+)
+"""Of a block as far as it is read: what `Taken` has, and the positions and candidates found; one row."""
+_PACK_START: Final = np.dtype([("kind", np.uint8), ("hcp", np.uint8, 32), ("ply", "<u2")])
+
+
+@rule
+def _number(data: Uint8Array, place: int) -> int:
+    return wide(data[place]) | wide(data[place + 1]) << 8
+
+
+@rule
+def _begin(data: Uint8Array, place: int, words: Uint32Array, board: Any) -> bool:
+    """Set up the position whose code begins at `place`."""
+    for i in range(8):
+        words[i] = _number(data, place + 4 * i) | _number(data, place + 4 * i + 2) << 16
+    return read_code(words, HCP, board, words)
+
+
+@rule
+def _step(row: Any, board: Any, words: Uint32Array, move: int, score: int) -> bool:
+    """Note a position in `row`, and play on; False where it has not this move."""
+    if not fits(board, move):
+        return False
+    write_code(board, words)
+    for i in range(8):
+        for byte in range(4):
+            row.hcp[4 * i + byte] = wide(words[i]) >> 8 * byte & 255
+    row.move, row.eval = move, score
+    play_on(board, move)
+    return True
+
+
+@rule
+def _end(rows: Positions, first: int, end: int, result: int, ending: int, ply: int) -> None:
+    """What positions `first` to `end` have of their game, and of each other."""
+    for i in range(first, end):
+        row = rows[i]
+        row.ply, row.length, row.ending = ply + i - first, ply + end - first, ending
+        for back in range(2):
+            row.before[back] = rows[i - back - 1].move if i - back > first else 0
+        if row.result != NO_RESULT:
+            row.result = DRAW if result == 0 else WIN if result == 1 + (row.hcp[0] & 1) else LOSS
+
+
+@compiled
+def _unroll_pack(
+    data: Uint8Array,
+    start: Uint8Array,
+    endings: Uint8Array,
+    boards: Records,
+    words: Uint32Array,
+    rows: Positions,
+    told: Records,
+) -> None:
+    """Fill `rows` with the positions of the whole games that `data` begins with, but for broken ones.
+
+    told: a row of _TOLD.
+    """
+    board, say, place, count = boards[0], told[0], wide(0), wide(0)
+    while place < len(data):
+        at, first, ply = place + 1, count, wide(0)
+        good = True
+        if data[place] == 1:
+            _begin(start, 0, words, board)
+        elif data[place] == 0 and place + 35 <= len(data):
+            good = _begin(data, at, words, board)
+            ply, at = max(_number(data, at + 32), 1) - 1, at + 34
+        else:
+            say.nonsense = data[place] > 1
+            return
+        ended = False
+        while not ended:
+            if at + 3 > len(data):
+                return
+            move = _number(data, at)
+            ended = move & 127 == move >> 7  # from a square to itself: how the game ended
+            if not ended:
+                if at + 4 > len(data):
+                    return
+                score = _number(data, at + 2)
+                good = good and _step(rows[count], board, words, move, score - (score >> 15 << 16))
+                count, at = count + good, at + 4
+        if good and move & 127 <= 2:
+            _end(rows, first, count, move & 127, wide(endings[data[at + 2]]), ply)
+        else:
+            count = first
+            say.broken += 1
+        place = at + 3
+        say.used, say.positions = place, count
+        say.records += 1
+
+
+@compiled
+def _unroll_hcpe3(
+    data: Uint8Array,
+    boards: Records,
+    words: Uint32Array,
+    rows: Positions,
+    counts: Int64Array,
+    moves: Uint16Array,
+    visits: Uint16Array,
+    told: Records,
+) -> None:
+    """The same of hcpe3, with the candidates of each position and their visits."""
+    board, say, place, count, candidates = boards[0], told[0], wide(0), wide(0), wide(0)
+    while place + 36 <= len(data):
+        first, first_candidate = count, candidates
+        good, length, result = _begin(data, place, words, board), _number(data, place + 32), wide(data[place + 34])
+        at = place + 36
+        for _ in range(length):
+            if at + 6 > len(data):
+                return
+            move, score, many = _number(data, at), _number(data, at + 2), _number(data, at + 4)
+            if many > _MOST_CANDIDATES:
+                say.nonsense = True
+                return
+            at += 6
+            if at + 4 * many > len(data):
+                return
+            if good:
+                row = rows[count]
+                row.result = DRAW if many else NO_RESULT
+                good = _step(row, board, words, move, score - (score >> 15 << 16) if many else NO_EVAL)
+                counts[count] = many
+                for i in range(many):
+                    moves[candidates], visits[candidates] = _number(data, at + 4 * i), _number(data, at + 4 * i + 2)
+                    candidates += 1
+                count += good
+            at += 4 * many
+        if good and result & 3 < 3:
+            _end(rows, first, count, result & 3, result & ~3, wide(0))
+        else:
+            count, candidates = first, first_candidate
+            say.broken += 1
+        place = at
+        say.used, say.positions, say.candidates = place, count, candidates
+        say.records += 1
+
+
+_START: Final[Uint8Array] = np.zeros(32, np.uint8)
+cshogi.Board().to_hcp(_START)
+
+
+def take_pack(block: Uint8Array) -> Taken:
+    rows, told = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(1, _TOLD)
+    _unroll_pack(block, _START, _OF_REASON, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, told)
+    used, records, broken, nonsense, positions, _ = told[0].item()
+    return Taken(played_alone(rows[:positions]), used, records, broken, nonsense)
+
+
+def take_hcpe3(block: Uint8Array) -> Taken:
+    room = len(block) // 4 + 1
+    rows, counts, told = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(1, _TOLD)
+    moves, visits = np.zeros(room, np.uint16), np.zeros(room, np.uint16)
+    _unroll_hcpe3(block, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, counts, moves, visits, told)
+    used, records, broken, nonsense, positions, candidates = told[0].item()
+    part = Part(rows[:positions], counts[:positions], moves[:candidates], visits[:candidates])
+    return Taken(part, used, records, broken, nonsense)
+
+
+@compiled
+def _follow(
+    codes: Uint32Array, moves: Uint16Array, boards: Records, codes_after: Uint32Array, follows: BoolArray
+) -> None:
+    """Mark each position that the move of the one before it leads to."""
+    board, known = boards[0], False
+    for i in range(len(codes) - 1):
+        move, follows[i + 1] = wide(moves[i]), False
+        known = known or read_code(codes[i], HCP, board, codes_after[0])
+        if not known or move == 0 or not fits(board, move):
+            known = False
+            continue
+        play_on(board, move)
+        write_code(board, codes_after[0])
+        known = True
+        for place in range(8):
+            known = known and codes_after[0, place] == codes[i + 1, place]
+        follows[i + 1] = known
+
+
+def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
+    """Cut positions into games: runs of which each follows from the one before, with the same result.
+
+    Of each game its first position, its length, and its result: 0 for a draw, 1 for Black, 2 for White.
+    """
+    follows, results = np.zeros(len(positions), np.bool_), for_black(positions)
+    codes = np.ascontiguousarray(positions["hcp"]).view(np.uint32)
+    moves = np.ascontiguousarray(positions["move"])
+    _follow(codes, moves, np.zeros(1, MAILBOX), np.zeros((1, 8), np.uint32), follows)
+    follows[1:] &= results[1:] == results[:-1]
+    firsts = np.flatnonzero(~follows)
+    runs = np.diff(np.append(firsts, len(positions)))
+    firsts = np.flatnonzero(~follows | ((np.arange(len(positions)) - np.repeat(firsts, runs)) % _LONGEST_GAME == 0))
+    return firsts, np.diff(np.append(firsts, len(positions))), results[firsts]
+
+
+def _assembled(*pieces: tuple[Int64Array, Records]) -> bytes:
+    """Records, each put at its place in bytes: int64 [n] and the n records of a kind."""
+    data = np.zeros(max(int(places[-1]) + records.itemsize for places, records in pieces if len(records)), np.uint8)
+    for places, records in pieces:
+        data[places[:, None] + np.arange(records.itemsize)] = records.view(np.uint8).reshape(-1, records.itemsize)
+    return data.tobytes()
+
+
+def _ends(sizes: Int64Array) -> Int64Array:
+    """Where things of these sizes begin, one after the other, and the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def give_hcpe3(part: Part) -> bytes:
+    positions, counts, (firsts, lengths, results) = part.positions, part.counts, _games_of(part.positions)
+    games = np.zeros(len(firsts), HCPE3)
+    games["hcp"], games["moves"] = positions["hcp"][firsts], lengths
+    games["result"] = results | positions["ending"][firsts]
+    moves = np.zeros(len(positions), HCPE3_MOVE)
+    moves["move"], moves["eval"], moves["candidates"] = positions["move"], positions["eval"], counts
+    visits = np.zeros(len(part.moves), HCPE3_VISITS)
+    visits["move"], visits["visits"] = part.moves, part.visits
+    is_first = np.zeros(len(positions), np.int64)
+    is_first[firsts] = HCPE3.itemsize
+    starts = _ends(is_first + HCPE3_MOVE.itemsize + HCPE3_VISITS.itemsize * counts)[:-1]
+    places = starts + is_first
+    earlier = np.arange(len(visits)) - np.repeat(_ends(counts)[:-1], counts)
+    of_visits = np.repeat(places, counts) + HCPE3_MOVE.itemsize + HCPE3_VISITS.itemsize * earlier
+    return _assembled((starts[firsts], games), (places, moves), (of_visits, visits))
+
+
+def give_pack(part: Part) -> bytes:
+    positions, (firsts, lengths, results) = part.positions, _games_of(part.positions)
+    from_start = (positions["hcp"][firsts] == _START).all(axis=1)
+    starts = np.zeros(len(firsts), _PACK_START)
+    starts["hcp"], starts["ply"] = positions["hcp"][firsts], positions["ply"][firsts] + 1
+    moves = np.zeros(len(positions), _PACK_MOVE)
+    moves["move"], moves["eval"] = positions["move"], positions["eval"]
+    ends = np.zeros(len(firsts), _PACK_END)
+    ends["result"] = results | results << 7
+    for (won, ending), reason in _REASONS.items():
+        ends["reason"][((results > 0) == (won == WIN)) & (positions["ending"][firsts] == ending)] = reason
+    of_start = np.where(from_start, 1, _PACK_START.itemsize)
+    sizes = np.full(len(positions), _PACK_MOVE.itemsize)
+    sizes[firsts] += of_start
+    sizes[firsts + lengths - 1] += _PACK_END.itemsize
+    places = _ends(sizes)
+    of_ends = places[firsts + lengths] - _PACK_END.itemsize
+    of_moves = places[:-1].copy()
+    of_moves[firsts] += of_start
+    plain = np.ones(int(from_start.sum()), np.uint8)
+    begin = places[firsts]
+    return _assembled(
+        (begin[~from_start], starts[~from_start]), (begin[from_start], plain), (of_moves, moves), (of_ends, ends)
+    )

@@ -1,0 +1,209 @@
+"""Recorded positions as examples, in any encoding of shogi: what was played there, or what a search or a teacher made
+of them, and how the game stood."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pydlshogi.encoding import Encoding
+from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
+from pydlshogi.games.shogi.state import STATE
+from pydlshogi.games.shogi.training.evaluations import ValueTarget
+from pydlshogi.games.shogi.training.huffman import lay, mirrored_move
+from pydlshogi.games.shogi.training.records import Positions
+from pydlshogi.games.shogi.training.searched import Searched
+from pydlshogi.support.arrays import (
+    BoolArray,
+    Float32Array,
+    Int32Array,
+    Int64Array,
+    Records,
+    Uint8Array,
+    Uint16Array,
+    Uint32Array,
+)
+from pydlshogi.support.compiled import compiled_for, rule_of_game
+from pydlshogi.training.examples import Examples, entries_of, joined
+
+
+class Policies(NamedTuple):
+    """Moves of a number of positions, and how much of the policy each is to have."""
+
+    firsts: Int64Array
+    """int64 [n + 1]."""
+    moves: Uint16Array
+    weights: Float32Array
+
+
+def played(positions: Positions) -> Policies:
+    """The move of each position, where it has one."""
+    moves = np.ascontiguousarray(positions["move"])
+    return Policies(np.arange(len(moves) + 1), moves, (moves != 0).astype(np.float32))
+
+
+class Recorded:
+    """Recorded positions as examples. Where they were searched, what that found stands for the moves played."""
+
+    def __init__(
+        self, data: Positions | Searched, encoding: Encoding, target: ValueTarget, search_value: float = 1.0
+    ) -> None:
+        """`target` says what the records know of a value. What a search expects has a share of `search_value` in it,
+        and all of it where that is proven, or the records know nothing."""
+        self._searched = data if isinstance(data, Searched) else None
+        self._positions = data.positions if isinstance(data, Searched) else data
+        self._encoding, self._target, self._share = encoding, target, np.float32(search_value)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def examples(self, rows: Int64Array, mirrored: BoolArray | None = None) -> Examples:
+        """The positions with these numbers, in this order, those `mirrored` with left and right exchanged."""
+        positions = shown(self._positions, rows)
+        values, known = self._target(positions)
+        if self._searched is None:
+            policies = played(positions)
+        else:
+            firsts, entries = entries_of(self._searched.firsts, rows)
+            policies = Policies(firsts, self._searched.moves[entries], self._searched.weights[entries])
+            share = np.where(self._searched.exact[rows] | (known == 0), np.float32(1), self._share)
+            values, known = values + share * (self._searched.values[rows] - values), np.ones_like(known)
+        return Examples(*packed_with(positions, policies, self._encoding, mirrored), values, known)
+
+
+class Several:
+    """Several of these, one after the other."""
+
+    def __init__(self, sources: Sequence[Recorded]) -> None:
+        self._sources = sources
+        self._ends = np.cumsum([len(source) for source in sources])
+
+    def examples(self, rows: Int64Array, mirrored: BoolArray | None = None) -> Examples:
+        """As of `Recorded`."""
+        which = np.searchsorted(self._ends, rows, side="right")
+        chosen = [np.flatnonzero(which == number) for number in range(len(self._sources))]
+        parts = [
+            source.examples(rows[part] - end + len(source), None if mirrored is None else mirrored[part])
+            for source, part, end in zip(self._sources, chosen, self._ends, strict=True)
+            if len(part)
+        ]
+        return joined(parts).examples(np.argsort(np.concatenate(chosen)))
+
+
+def shown(positions: Positions, rows: Int64Array) -> Positions:
+    """Those with these numbers as they are learned from: every tenth is not told which moves led to it, and the next
+    one knows only the last.
+
+    For a position that somebody sets up has no past.
+    """
+    chosen = np.array(positions[rows])
+    chosen["before"][rows % 10 == 0] = 0
+    chosen["before"][rows % 10 == 1, 1] = 0
+    return chosen
+
+
+class Legal(NamedTuple):
+    """Positions as a network is asked about them, and their legal moves."""
+
+    packed: Uint32Array
+    """uint32 [n, words]."""
+    firsts: Int64Array
+    """int64 [n + 1]."""
+    labels: Int32Array
+    weights: Float32Array
+    """What a policy gives them: float32 [all], 0 for most."""
+    moves: Uint16Array
+
+
+def with_legal_moves(
+    positions: Positions, encoding: Encoding, policies: Policies | None = None, mirrored: BoolArray | None = None
+) -> Legal:
+    """All of `positions`, those `mirrored` with left and right exchanged, and the weights that `policies`, or the moves
+    played, give their legal moves."""
+    if policies is None:
+        policies = played(positions)
+    turned = np.zeros(len(positions), np.bool_) if mirrored is None else mirrored
+    packed = np.zeros((len(positions), encoding.words), np.uint32)
+    firsts = np.zeros(len(positions) + 1, np.int64)
+    # Most of it is never touched: a position has some 80 moves.
+    most = len(positions) * MOST_MOVES
+    labels, moves, weights = np.empty(most, np.int32), np.empty(most, np.uint16), np.empty(most, np.float32)
+    fill: Any = compiled_for(encoding.name, _fill_all, pack=encoding.pack, label_moves=encoding.label_moves)
+    fill(*_codes_of(positions), turned, *policies, np.zeros(1, STATE), packed, firsts, labels, moves, weights)
+    count = firsts[-1]
+    return Legal(packed, firsts, labels[:count].copy(), weights[:count].copy(), moves[:count].copy())
+
+
+def packed_with(
+    positions: Positions, policies: Policies, encoding: Encoding, mirrored: BoolArray | None
+) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
+    """The first four fields of their `Examples`. A sparse network learns from the labels of all legal moves, others
+    from those that have a weight."""
+    if not encoding.planes:
+        return with_legal_moves(positions, encoding, policies, mirrored)[:4]
+    assert mirrored is None  # planes are turned when they are there
+    packed = np.zeros((len(positions), encoding.words), np.uint32)
+    labels = np.empty(len(policies.moves), np.int32)
+    fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack, label_moves=encoding.label_moves)
+    fill(*_codes_of(positions), policies.firsts, policies.moves, np.zeros(1, STATE), packed, labels)
+    taught = policies.weights > 0
+    if taught.all():
+        return packed, policies.firsts, labels, policies.weights
+    firsts = np.concatenate([[0], np.cumsum(taught)])[policies.firsts]
+    return packed, firsts, labels[taught], policies.weights[taught]
+
+
+def _codes_of(positions: Positions) -> tuple[Uint8Array, Uint16Array]:
+    return np.ascontiguousarray(positions["hcp"]), np.ascontiguousarray(positions["before"])
+
+
+pack: Callable[..., None] = rule_of_game
+label_moves: Callable[..., None] = rule_of_game
+
+
+def _fill(
+    codes: Uint8Array,
+    before: Uint16Array,
+    firsts: Int64Array,
+    moves: Uint16Array,
+    states: Records,
+    packed: Uint32Array,
+    labels: Int32Array,
+) -> None:
+    for i in range(len(codes)):
+        lay(codes[i], before[i], 0, states[0])
+        pack(states[0], packed[i])
+        first, end = firsts[i], firsts[i + 1]
+        label_moves(states[0], moves[first:end], end - first, labels[first:end])
+
+
+def _fill_all(
+    codes: Uint8Array,
+    before: Uint16Array,
+    mirrored: BoolArray,
+    given: Int64Array,
+    given_moves: Uint16Array,
+    given_weights: Float32Array,
+    states: Records,
+    packed: Uint32Array,
+    firsts: Int64Array,
+    labels: Int32Array,
+    moves: Uint16Array,
+    weights: Float32Array,
+) -> None:
+    first = 0
+    for i in range(len(codes)):
+        turned = 1 if mirrored[i] else 0
+        lay(codes[i], before[i], turned, states[0])
+        pack(states[0], packed[i])
+        legal = moves[first : first + MOST_MOVES]
+        count = legal_moves(states[0], legal)
+        label_moves(states[0], legal, count, labels[first : first + count])
+        weights[first : first + count] = 0
+        for entry in range(given[i], given[i + 1]):
+            move = mirrored_move(given_moves[entry]) if turned else given_moves[entry]
+            for m in range(count):
+                if legal[m] == move:
+                    weights[first + m] = given_weights[entry]
+        first += count
+        firsts[i + 1] = first

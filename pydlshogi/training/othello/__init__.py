@@ -1,1 +1,0 @@
-"""Games of Othello as what a network learns from."""
