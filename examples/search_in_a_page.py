@@ -190,12 +190,12 @@ def table(search: Search, playouts: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["shogi"]:
-        from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-        from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
-        from pydlshogi.games.shogi.position import ShogiPosition
+        from pydlshogi.games.shogi.game import GAME
+        from pydlshogi.player.mcts_options import NetworkOptions
+        from pydlshogi.player.network_player import Network
 
-        player = ShogiMCTSPlayer(MCTSPlayerOptions())
-        player.prepare()
-        table(Search(ShogiPosition(), player.priors_and_value), 300)
+        network = Network(GAME)
+        network.prepare(NetworkOptions())
+        table(Search(GAME.position(), network.opinion), 300)
     else:  # without a network: all moves alike, every game even ネットワークなし：どの手も同じ、価値は0.5
         table(Search(TicTacToe(0, 1), lambda _, moves: (np.full(len(moves), 1 / len(moves)), 0.5)), 1000)

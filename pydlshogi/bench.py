@@ -49,7 +49,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
+from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -60,6 +60,7 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.network_player import Network
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import Float32Array, Int32Array
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
@@ -243,15 +244,15 @@ def othello_speeds(seconds: float = 1.0) -> Iterator[str]:
     yield f"othello      whole rollouts    : {done / (time.process_time() - began):8,.0f} rollouts/s of one core"
 
 
-def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float]:
-    """Playouts per second of a player that has loaded, and positions per second of its network alone.
+def network_speed(network: Network, seconds: float) -> tuple[float, float]:
+    """Playouts per second of a search with a network, and positions per second of the network alone.
 
     Both by the clock on the wall and with as many threads, `seconds` each. Raises PlayerError where it has none.
     """
-    evaluator, batch_size, threads = player.evaluator, player.batch_size, player.threads
+    evaluator, batch_size, threads = network.now.evaluator, network.now.batch_size, network.now.threads
     if not isinstance(evaluator, NetworkEvaluator):
-        raise PlayerError(f"{player.description}, so nothing to measure")
-    search = player.new_search(512)
+        raise PlayerError(f"{network.now.description}, so nothing to measure")
+    search = network.new_search(512)
     search.set_root(ShogiPosition(MIDDLE_GAME))
     make_playouts(search, evaluator, 4 * batch_size, batch_size, threads)
     batch = Batch(batch_size, RULES.most_moves, evaluator.encoding)
@@ -291,7 +292,7 @@ def network_speed(player: ShogiMCTSPlayer, seconds: float) -> tuple[float, float
 def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
     """Eight hexadecimal digits that change whenever the search does, or what the network says."""
     digest = hashlib.sha256()
-    network = load_backend("winograd", shipped_model() / ShogiMCTSPlayer.shipped, ENCODINGS, threads=1)
+    network = load_backend("winograd", shipped_model() / SHOGI.network, ENCODINGS, threads=1)
     searches: Sequence[tuple[Evaluator, int, int]] = (
         (HashEvaluator(MOVES), playouts, 1),
         (HashEvaluator(MOVES), playouts, 16),
@@ -331,13 +332,13 @@ def report(
     if "growth" in parts:
         yield from growth((10_000, 100_000, 1_000_000))
     if "network" in parts:
-        player = ShogiMCTSPlayer(options)
-        yield from player.prepare()
-        searched, bare = network_speed(player, seconds)
-        plural = "" if player.threads == 1 else "s"
+        network = Network(SHOGI)
+        yield from network.prepare(options)
+        searched, bare = network_speed(network, seconds)
+        batch_size, threads = network.now.batch_size, network.now.threads
         yield (
-            f"network      batch {player.batch_size:3}, {player.threads} thread{plural}: {searched:8,.0f} playouts/s, "
-            f"{bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"
+            f"network      batch {batch_size:3}, {threads} thread{'' if threads == 1 else 's'}: {searched:8,.0f} "
+            f"playouts/s, {bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"
         )
     if "sparse" in parts:
         for name, sfen in POSITIONS.items():
@@ -351,7 +352,7 @@ def report(
     if "signature" in parts:
         yield f"signature {signature()}"
     if "backends" in parts:
-        files = [Path(options.modelfile) if options.modelfile else shipped_model() / ShogiMCTSPlayer.shipped, *also]
+        files = [Path(options.modelfile) if options.modelfile else shipped_model() / SHOGI.network, *also]
         yield from backends(files, ENCODINGS, options.threads or 1, seconds / 5)
 
 

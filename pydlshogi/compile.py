@@ -66,12 +66,12 @@ def compile_search() -> Iterator[str]:
 
 def _compile_half() -> None:
     """The network, and the walk down a tree, the largest kernel: of one that has no root."""
-    from pydlshogi.games.shogi.engine.players import ShogiPlayer
+    from pydlshogi.games.shogi.game import GAME
     from pydlshogi.network.loading import load_backend
 
     search, batch = _search_of_shogi()
     search.gather(batch, 1)
-    load_backend("winograd", shipped_model() / ShogiPlayer.shipped, ShogiPlayer.encodings, threads=1)
+    load_backend("winograd", shipped_model() / GAME.network, GAME.encodings, threads=1)
 
 
 def _search_of_shogi() -> "tuple[Search, Batch]":

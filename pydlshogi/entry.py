@@ -164,9 +164,10 @@ class GameEntry(ABC):
         options = MCTSOptions()
 
         def load() -> BasePlayer:
-            from pydlshogi.player.shared_search import SharedSearchPlayer
+            from pydlshogi.player.mcts_player import MCTSPlayer
+            from pydlshogi.player.network_player import Network
 
-            return SharedSearchPlayer(self.rules, self.encodings, self.network, self.position, options)
+            return MCTSPlayer(options, Network(self))
 
         return self.engine(options, load)
 
@@ -180,14 +181,14 @@ class GameEntry(ABC):
         """What reads and writes its records on the board; None: lines of USI alone."""
         return None
 
-    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+    def opening(self, position: Any, before: OpeningNames) -> OpeningNames:
         """What players call the way to a position, where the one before it had these names."""
         return NO_NAMES
 
-    def in_danger(self, position: PlayedPosition) -> str:
+    def in_danger(self, position: Any) -> str:
         """The square that is marked on the board; "": none."""
         return ""
 
-    def why_not(self, position: PlayedPosition, move: str) -> str:
+    def why_not(self, position: Any, move: str) -> str:
         """Why a move is forbidden that pieces could make: of the move, or of its square; "": it is not said."""
         return ""

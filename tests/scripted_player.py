@@ -4,8 +4,7 @@ One playout takes at least a millisecond of waiting. Run as a program, it is a U
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -23,11 +22,8 @@ class ScriptedOptions(SearchOptions):
     press = Button("Press", help="a button")
     load = Combo("Load", "quick", ("quick", "refused", "endless", "defect"), help="how `isready` goes")
 
-
-class Nothing(NamedTuple):
-    """What it loads."""
-
-    remarks: Sequence[str] = ()
+    def clock_settings(self) -> ClockSettings:
+        return super().clock_settings()._replace(default_nodes=self.playout)
 
 
 class ScriptedPlayer(BasePlayer):
@@ -42,9 +38,6 @@ class ScriptedPlayer(BasePlayer):
             "scripted", self.options, lambda sfen: ShogiPosition(START_SFEN if sfen is None else sfen), lambda: self
         )
 
-    def clock_settings(self) -> ClockSettings:
-        return self.options.clock_settings()._replace(default_nodes=self.options.playout)
-
     def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
         assert isinstance(options, ScriptedOptions)
 
@@ -57,7 +50,7 @@ class ScriptedPlayer(BasePlayer):
                 case "defect":
                     raise RuntimeError("a defect\nof two lines")
             self.loads += 1
-            return Nothing()
+            return Loaded([])
 
         return load
 

@@ -23,6 +23,7 @@ from pydlshogi.player.allot import allot
 from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.lines import centipawns
+from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct import search
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -323,7 +324,8 @@ def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) ->
         weights = random_weights(architecture_for(BOOK, "policy_value_resnet", 1, channels), seed=1)
         write_weights(tmp_path / "net.npz", weights)
         player.prepare()
-        assert f"1x{channels} " in player.description
+        assert isinstance(player, NetworkPlayer)
+        assert f"1x{channels} " in player.network.now.description
         assert player.loading(options) is None
 
 
@@ -405,7 +407,7 @@ def test_lower_skill_looks_less_far_and_heeds_the_clock() -> None:
 
     assert playouts(0) <= 2 + 1
     assert playouts(0) < playouts(8) < playouts(14)
-    settings = Thinker(Skill_Level=19).player.clock_settings()
+    settings = Thinker(Skill_Level=19).options.clock_settings()
     budget = allot(Limits(byoyomi=100), 0, 1, settings)
     assert (budget.maximum, budget.nodes) == (75, 976)
     assert allot(Limits(nodes=2000), 0, 1, settings).nodes == 2000

@@ -9,9 +9,10 @@ from test_othello_gtp import answers
 
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer
+from pydlshogi.games.othello.engine.mcts_player import othello_player
 from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
 from pydlshogi.games.othello.engine.policy import shipped_tables
+from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of
@@ -20,6 +21,7 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.uct.batch import Batch
 from tests.networks import network
@@ -27,20 +29,20 @@ from tests.networks import network
 SETTINGS = {"alphazero": {}, "iago": {"IaGo": "true"}, "iago without rollouts": {"IaGo": "true", "Rollouts": "0"}}
 
 
-def prepared(**settings: str) -> OthelloMCTSPlayer:
+def prepared(**settings: str) -> MCTSPlayer:
     options = OthelloMCTSOptions()
     apply_settings(options, {"USI_Hash": "16", "Random_Seed": "1", **settings})
-    player = OthelloMCTSPlayer(options)
+    player = othello_player(GAME, options)
     player.prepare()
     return player
 
 
 @pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
-def player(request: pytest.FixtureRequest) -> OthelloMCTSPlayer:
+def player(request: pytest.FixtureRequest) -> MCTSPlayer:
     return prepared(**request.param)
 
 
-def ask(player: OthelloMCTSPlayer, position: Position, limits: Limits, lines: int = 1) -> tuple[str, list[Info]]:
+def ask(player: MCTSPlayer, position: Position, limits: Limits, lines: int = 1) -> tuple[str, list[Info]]:
     """The answer, and what was said last of each rank."""
     player.options.multi_pv = lines
     root, said = OthelloPosition(position, 61 - position.empties), list[Info]()
@@ -49,7 +51,7 @@ def ask(player: OthelloMCTSPlayer, position: Position, limits: Limits, lines: in
     return answer.move, [*{info.multipv: info for info in said if info.pv}.values()]
 
 
-def test_a_board_of_more_moves_than_any_game_has(player: OthelloMCTSPlayer) -> None:
+def test_a_board_of_more_moves_than_any_game_has(player: MCTSPlayer) -> None:
     position = position_of("---------OO-OXO--OXXOOO---X-X-X--OXO--OX-XO--XO--OOXOOO--------- X")
     assert len(position.moves()) == 35
     move, said = ask(player, position, Limits(nodes=200), lines=64)
@@ -57,7 +59,7 @@ def test_a_board_of_more_moves_than_any_game_has(player: OthelloMCTSPlayer) -> N
     assert {parse_move(info.pv[0]) for info in said} == {*position.moves()}
 
 
-def test_a_level_doubles_the_playouts_where_nothing_limits_them(player: OthelloMCTSPlayer) -> None:
+def test_a_level_doubles_the_playouts_where_nothing_limits_them(player: MCTSPlayer) -> None:
     position = random_position(0, 40)
     for level, playouts in ((0, 300), (4, 512), (5, 1024)):
         player.new_game()
@@ -71,7 +73,7 @@ def test_a_level_doubles_the_playouts_where_nothing_limits_them(player: OthelloM
 
 
 @pytest.mark.parametrize("empties", [12, 11, 5, 2, 1])
-def test_it_solves_the_end(player: OthelloMCTSPlayer, empties: int) -> None:
+def test_it_solves_the_end(player: MCTSPlayer, empties: int) -> None:
     position = random_position(100, empties)
     solution = Solver(1).solve(position)
     assert solution is not None
@@ -97,14 +99,14 @@ def test_the_best_moves_are_solved_too() -> None:
 
 
 @pytest.mark.parametrize("limits", [Limits(nodes=50), Limits(infinite=True, nodes=50), Limits(movetime=1)])
-def test_otherwise_it_searches_but_an_only_move_is_played_at_once(player: OthelloMCTSPlayer, limits: Limits) -> None:
+def test_otherwise_it_searches_but_an_only_move_is_played_at_once(player: MCTSPlayer, limits: Limits) -> None:
     _, (said,) = ask(player, random_position(100, 16), limits)
     assert not said.exact
     move, said = ask(player, Position(mover=1 << 1, opponent=1 << 0), Limits(movetime=60_000))
     assert (move, [(info.nodes, info.score_cp) for info in said]) == ("pass", [(0, None)])
 
 
-def test_stopped_it_has_a_move(player: OthelloMCTSPlayer) -> None:
+def test_stopped_it_has_a_move(player: MCTSPlayer) -> None:
     for position in (START, random_position(1, 30), random_position(1, 18)):
         clock = Clock(Limits(movetime=60_000))
         clock.stop()

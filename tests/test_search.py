@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 from replayed_boards import ReplayedBoards
-from thinker import Thinker
 from tic_tac_toe import Letters, TicTacToe
 
 from examples.search_in_a_page import Search as Page
 from pydlshogi.evaluator import HashEvaluator, Mixed, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
+from pydlshogi.games.shogi.game import GAME as SHOGI
+from pydlshogi.player.mcts_options import NetworkOptions
+from pydlshogi.player.network_player import Network
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
@@ -521,15 +523,15 @@ def test_the_page_runs_as_its_reader_would() -> None:
 
 
 def test_the_page_plays_shogi_as_the_engine_does() -> None:
-    player = Thinker(Backend="winograd").player
-    position = player.start()
-    page = Page(position, player.priors_and_value)
+    network, position = Network(SHOGI), SHOGI.position()
+    network.prepare(NetworkOptions())
+    page = Page(position, network.opinion)
     page.go(100)
-    search, batch = player.new_search(16), Batch(1, player.rules.most_moves, player.evaluator.encoding)
+    search, batch = network.new_search(16), network.new_batch(1)
     search.set_root(position)
     while search.playouts < 100:
         batch.clear()
-        search.backup(search.gather(batch, 1), player.evaluator.evaluate(batch))
+        search.backup(search.gather(batch, 1), network.now.evaluator.evaluate(batch))
     visits = {stats.move: stats.visits for stats in Root(search).moves()}
     apart = [visits[move & 0xFFFF] - count for move, count in zip(page.root.moves, page.root.N.tolist(), strict=True)]
     assert sum(map(abs, apart)) <= 4, "the engine's priors and values are float32"

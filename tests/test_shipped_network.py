@@ -5,24 +5,24 @@ import re
 import pytest
 
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
+from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN as START
-from pydlshogi.player.base_player import BestMove, Info
+from pydlshogi.player.base_player import BasePlayer, BestMove, Info
 from pydlshogi.player.clock import Clock, Limits
 
 
 @pytest.fixture(scope="module")
-def player() -> ShogiMCTSPlayer:
+def player() -> BasePlayer:
     options = MCTSPlayerOptions()
     options.set("Random_Ply", "0")
     options.set("USI_Hash", "64")
-    player = ShogiMCTSPlayer(options)
+    player = GAME.mcts(options).load()
     player.prepare()
     return player
 
 
-def answer(player: ShogiMCTSPlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
+def answer(player: BasePlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
     player.new_game()
     position = ShogiPosition(sfen, moves)
     infos: list[Info] = []
@@ -31,7 +31,7 @@ def answer(player: ShogiMCTSPlayer, sfen: str, *moves: str, nodes: int = 200) ->
     return best.move, infos[-1]
 
 
-def test_bench_names_it_and_it_answers_as_people_do(player: ShogiMCTSPlayer) -> None:
+def test_bench_names_it_and_it_answers_as_people_do(player: BasePlayer) -> None:
     network, speed = player.bench(ShogiPosition(), ["0.1"], Clock())
     assert re.match(r"pydlshogi\.npz: \w+ ", network)
     assert " playouts in " in speed
@@ -51,13 +51,13 @@ def test_bench_names_it_and_it_answers_as_people_do(player: ShogiMCTSPlayer) -> 
         (("7g7f", "3c3d", "6g6f", "2b6f"), "8h6f"),
     ],
 )
-def test_it_takes_what_hangs(player: ShogiMCTSPlayer, moves: tuple[str, ...], capture: str) -> None:
+def test_it_takes_what_hangs(player: BasePlayer, moves: tuple[str, ...], capture: str) -> None:
     assert answer(player, START, *moves)[0] == capture
 
 
 @pytest.mark.parametrize(
     ("sfen", "mate"), [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")]
 )
-def test_it_mates_in_one(player: ShogiMCTSPlayer, sfen: str, mate: str) -> None:
+def test_it_mates_in_one(player: BasePlayer, sfen: str, mate: str) -> None:
     move, info = answer(player, sfen)
     assert (move, info.score_mate) == (mate, 1)

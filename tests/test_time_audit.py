@@ -37,10 +37,12 @@ class SlowThinker(Thinker):
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # A mate found would cost no batch.
         super().__init__(Random_Ply=9, Random_Seed=1, USI_Hash=1, Mate_Root_Search=0)
-        self.player.evaluator = self.evaluator = SlowEvaluator()
+        self.evaluator = SlowEvaluator()
         monkeypatch.setattr(thinking, "milliseconds", self.now)
         assert isinstance(self.player, MCTSPlayer)
-        self.batch_size = self.player.batch_size
+        network = self.player.network
+        network.install(network.now._replace(evaluator=self.evaluator))
+        self.batch_size = network.now.batch_size
         self.player.latency = Latency(300, 300)  # as `prepare` would have measured it
 
     def now(self) -> float:

@@ -14,7 +14,6 @@ from othello_games import random_game  # noqa: E402
 from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding  # noqa: E402
 from pydlshogi.games.othello.encodings import OTHELLO, OTHELLO_SPARSE  # noqa: E402
-from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer  # noqa: E402
 from pydlshogi.games.othello.game import GAME  # noqa: E402
 from pydlshogi.games.othello.rules import PASS, START, Position  # noqa: E402
 from pydlshogi.games.othello.training import OthelloDataset, Settings  # noqa: E402
@@ -124,9 +123,9 @@ def test_a_run_learns_goes_on_and_can_be_judged(records: Path, tmp_path: Path, c
     engine = GAME.mcts()
     apply_settings(engine.options, {"modelfile": str(out / "net.npz"), "Threads": "1", "USI_Hash": "4"})
     player = engine.load()
-    assert isinstance(player, OthelloMCTSPlayer)
     player.prepare()
-    priors, value = player.priors_and_value(player.start(), player.start().legal_moves())
+    start = GAME.position()
+    priors, value = player.opinion(start, start.legal_moves())
     assert priors.sum() == pytest.approx(1, abs=0.01)
     assert 0 < value < 1
 

@@ -235,8 +235,6 @@ class Pool:
 
     def _player(self, key: tuple[str, str]) -> BasePlayer:
         """A player of its own for this thread, with the network of the others. Raises PlayerError."""
-        from pydlshogi.player.network_player import NetworkPlayer
-
         player = self._engines[key].load()
         with self._loading:
             if key not in self._loaded and (loaded := self._load(key[0], player)):
@@ -245,8 +243,7 @@ class Pool:
                     log.warning("%s: %s", key[0], remark)
             if key in self._loaded:
                 player.install(self._loaded[key])
-        if isinstance(player, NetworkPlayer):
-            player.threads = max(1, player.threads // self._searches)
+        player.share_cores(self._searches)
         return player
 
     def _load(self, game: str, player: BasePlayer) -> Loaded | None:
@@ -301,10 +298,9 @@ class Pool:
 
 
 def _policy(player: BasePlayer, position: PlayedPosition) -> Mapping[str, float] | None:
-    from pydlshogi.player.network_player import NetworkPlayer
-
     moves = position.legal_moves()
-    if not isinstance(player, NetworkPlayer) or not len(moves):
+    opinion = player.opinion(position, moves) if len(moves) else None
+    if opinion is None:
         return None
-    priors, _ = player.priors_and_value(position, moves)
+    priors, _ = opinion
     return {position.usi(move): float(prior) for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)}

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.allot import ClockSettings, Costs, allot
+from pydlshogi.player.allot import Costs, allot
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.latency import Latency, Overhead
-from pydlshogi.player.options import ClockOptions, EngineOptions
+from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.errors import OneLineError
+
+if TYPE_CHECKING:
+    from pydlshogi.support.arrays import Float32Array, Int32Array
 
 HIGHEST_CP: Final = 29_999
 """From 30000 on, viewers take a score for a mate."""
@@ -86,12 +89,54 @@ class Checkmate:
 Report: TypeAlias = Callable[[Info], None]
 
 
-class Loaded(Protocol):
-    """What a player needs to think under some options, ready for use."""
+class Remarks(Protocol):
+    """What was loaded of a part of a player, ready for use."""
 
     @property
     def remarks(self) -> Sequence[str]:
         """What the user should know of it."""
+
+
+OptionsT = TypeVar("OptionsT")
+LoadedT = TypeVar("LoadedT", bound=Remarks)
+
+
+class Part(Generic[OptionsT, LoadedT]):
+    """Something that a player needs loaded. This one needs nothing."""
+
+    def loading(self, options: OptionsT) -> Callable[[], LoadedT] | None:
+        """What has to be loaded before thinking under these options, which do not change any more; None: nothing.
+
+        The function returned may take its time, and in another thread: it does not touch the part. It raises
+        PlayerError where something cannot be loaded.
+        """
+        return None
+
+    def install(self, loaded: LoadedT) -> None:
+        """Take over what the function of `loading` has brought."""
+
+
+class Adviser(Part[OptionsT, LoadedT]):
+    """A part that knows the answer to some positions without a search."""
+
+    def new_game(self, options: OptionsT) -> None:
+        """Forget what was learned from the last game."""
+
+    def answer(self, position: Any, clock: Clock, options: OptionsT, report: Report) -> BestMove | None:
+        """The answer, reported; None: there is none. `position` is one of the adviser's game."""
+        raise NotImplementedError
+
+
+class Loaded(NamedTuple):
+    """What was loaded for the parts of a player. Others of its kind may take it over too."""
+
+    parts: Sequence[tuple[int, Remarks]]
+    """By the number of the part."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the user should know of it."""
+        return [remark for _, loaded in self.parts for remark in loaded.remarks]
 
 
 class BasePlayer(ABC):
@@ -102,8 +147,9 @@ class BasePlayer(ABC):
 
     options: EngineOptions
 
-    def __init__(self, options: EngineOptions) -> None:
+    def __init__(self, options: EngineOptions, parts: Sequence[Part[Any, Any]] = ()) -> None:
         self.options = options
+        self.parts = parts
         self.latency = Latency()
         """Of the network's batches. Loading may measure it."""
         self.overhead = Overhead()
@@ -111,15 +157,14 @@ class BasePlayer(ABC):
     # Loading
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        """What has to be loaded before thinking under these options, which do not change any more; None: nothing.
+        """What its parts need before thinking under these options: see `Part.loading`."""
+        missing = [(number, load) for number, part in enumerate(self.parts) if (load := part.loading(options))]
+        return (lambda: Loaded([(number, load()) for number, load in missing])) if missing else None
 
-        The function returned may take its time, and in another thread: it does not touch the player. It raises
-        PlayerError where something cannot be loaded.
-        """
-        return None
-
-    def install(self, loaded: Loaded) -> None:  # noqa: B027
-        """Take over what the function of `loading` has brought."""
+    def install(self, loaded: Loaded) -> None:
+        """Give the parts what was loaded for them."""
+        for number, each in loaded.parts:
+            self.parts[number].install(each)
 
     def prepare(self) -> Sequence[str]:
         """Load what is missing now; returns remarks for the user. Raises PlayerError."""
@@ -130,6 +175,9 @@ class BasePlayer(ABC):
         self.install(loaded)
         return loaded.remarks
 
+    def share_cores(self, players: int) -> None:  # noqa: B027
+        """As many players as that search at once from now on."""
+
     # The game
 
     def new_game(self) -> None:  # noqa: B027
@@ -137,13 +185,9 @@ class BasePlayer(ABC):
 
     # Thinking
 
-    def clock_settings(self) -> ClockSettings:
-        """What the options say about time. With default_nodes set, a `go` without limits ends by itself."""
-        return self.options.clock_settings() if isinstance(self.options, ClockOptions) else ClockSettings()
-
     def start_clock(self, position: PlayedPosition, clock: Clock) -> Clock:
         """Tell the clock of a `go` for `position` how long that side to move may think; returns it."""
-        turn, ply, settings = position.turn, position.ply(), self.clock_settings()
+        turn, ply, settings = position.turn, position.ply(), self.options.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         costs = Costs(
             overhead=self.overhead.mean,
@@ -192,9 +236,24 @@ class BasePlayer(ABC):
 
     # What people at a terminal ask for
 
+    def opinion(self, position: PlayedPosition, moves: "Int32Array") -> "tuple[Float32Array, float] | None":
+        """What a network thinks of a position without a search: a prior for each of its legal `moves`, and the value;
+        None: there is no network."""
+        return None
+
     def evaluate(self, position: PlayedPosition) -> Iterator[str]:
-        """The lines that answer `eval`: what is thought of `position` without a search. Raises PlayerError."""
-        raise PlayerError("there is no opinion without a search")
+        """The lines that answer `eval`: the win rate, and the ten moves of the highest priors. Raises PlayerError."""
+        moves = position.legal_moves()
+        opinion = self.opinion(position, moves) if len(moves) else None
+        if not len(moves):
+            yield "no legal move"
+        elif opinion is None:
+            raise PlayerError("there is no opinion without a search")
+        else:
+            priors, value = opinion
+            yield f"win rate {value:.4f}"
+            for place in (-priors).argsort(kind="stable")[:10]:
+                yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
 
     def bench(self, position: PlayedPosition, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """The lines that answer `bench`, until `clock` is stopped. Raises PlayerError."""
@@ -220,7 +279,7 @@ class Engine(NamedTuple):
     """The position of an sfen, None for the start of the game, under the rules that the options choose. ValueError."""
     load: Callable[[], BasePlayer]
     """The player with these options. It imports what it needs, which takes a while."""
-    known_moves: Callable[[PlayedPosition], Sequence[KnownMove]] = lambda _: ()
+    known_moves: Callable[[Any], Sequence[KnownMove]] = lambda _: ()
     """What the books that the options name know of a position, the best first. Raises PlayerError."""
 
 

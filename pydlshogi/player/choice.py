@@ -1,11 +1,14 @@
 """Which move to play of those that were searched: pure functions."""
 
+from __future__ import annotations
+
 import math
 import random
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pydlshogi.uct.root import MoveStats
+if TYPE_CHECKING:  # options are read before numpy is there
+    from pydlshogi.uct.root import MoveStats
 
 
 class SeededRng(random.Random):

@@ -1,10 +1,18 @@
 """What engines with a network let the user decide, whatever the game. Light: nothing heavy is imported."""
 
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from pydlshogi.game import PlayedPosition
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
+from pydlshogi.player.allot import ClockSettings
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin
+from pydlshogi.support.files import stamp_of
 from pydlshogi.uct.puct import Puct
+
+if TYPE_CHECKING:
+    from pydlshogi.support.arrays import Records
 
 FULL_SKILL: Final = 20
 GENERAL_EVAL_COEF: Final = 756
@@ -60,6 +68,15 @@ class NetworkOptions(EngineOptions):
         help="centipawns = Eval_Coef x ln(p / (1 - p)); 0: what was fitted for the network, else "
         f"{GENERAL_EVAL_COEF}; 600 in the book and in ShogiHome's graph of win rates",
     )
+
+    def loaded_by(self) -> tuple[object, ...]:
+        """What decides which evaluator is loaded, and how."""
+        stamp = stamp_of(Path(self.modelfile)) if self.modelfile else ()
+        return self.backend, self.modelfile, stamp, self.device, self.precision, self.threads, self.batch_size
+
+    def policy_temperature(self, fitted: int) -> int:
+        """Of the network's policy, in percent: above 100 the priors are flatter. `fitted`: the network's own."""
+        return 100
 
 
 class ReflexOptions(NetworkOptions):
@@ -165,3 +182,27 @@ class MCTSOptions(NetworkOptions, SearchOptions):
             fpu_reduction_root=self.fpu_reduction_root / 100,
             draw_value=(self.draw_value_white if turn else self.draw_value_black) / 1000,
         )
+
+    def policy_temperature(self, fitted: int) -> int:
+        return self.temperature or fitted
+
+    def clock_settings(self) -> ClockSettings:
+        most = 0
+        if self.skill_level < FULL_SKILL:
+            # From 2 playouts at level 0, hardly more than the policy, to some 1000 at level 19: 1.39 times as many a
+            # level.
+            most = round(2 ** (1 + 0.47 * self.skill_level))
+        const = 0 if most else self.const_playout
+        return super().clock_settings()._replace(default_nodes=self.playout, const_nodes=const, most_nodes=most)
+
+    def watched(self, clock: Clock) -> bool:
+        """Somebody wants to know the best move rather than a game to be played."""
+        return clock.analysing or self.consideration_mode
+
+    def overlooking(self, plies: int) -> int:
+        """Plies of the longest win looked for: below full skill no more than the level, so that it overlooks some."""
+        return plies if self.skill_level == FULL_SKILL else min(self.skill_level, plies)
+
+    def rule_settings(self, position: PlayedPosition) -> "Records":
+        """What the search is to know of the rules of a position: one record of `Rules.settings`."""
+        return position.settings

@@ -7,19 +7,30 @@ nor a game: what a game adds is in `pydlshogi.games`.
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.allot import ClockSettings
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, Loaded, PlayerError, Report, any_move, moves_named
+from pydlshogi.player.base_player import (
+    Adviser,
+    BestMove,
+    Checkmate,
+    Info,
+    Loaded,
+    Part,
+    PlayerError,
+    Report,
+    any_move,
+    moves_named,
+)
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
-from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.player.options import EngineOptions
+from pydlshogi.player.network_player import Network, NetworkPlayer
 from pydlshogi.player.scout import Scout
 from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
@@ -34,9 +45,15 @@ class MCTSPlayer(NetworkPlayer):
 
     options: MCTSOptions
 
-    def __init__(self, options: MCTSOptions) -> None:
-        super().__init__(options)
-        self.scout = Scout()
+    def __init__(
+        self,
+        options: MCTSOptions,
+        network: Network,
+        advisers: Sequence[Adviser[Any, Any]] = (),
+        scout: Scout | None = None,
+    ) -> None:
+        self.scout = scout or Scout()
+        super().__init__(options, network, advisers, (_Memory(), self.scout))
         self.rng = SeededRng()
         self.rng.begin(options.seed)
         self._pipeline: Pipeline | None = None
@@ -47,27 +64,6 @@ class MCTSPlayer(NetworkPlayer):
         """Milliseconds from the end of the search to the answer."""
         self._full_said = False
         """Whether the user was told that the tree is full."""
-
-    # What a game may add
-
-    def solve(self, position: PlayedPosition, clock: Clock) -> Checkmate:
-        """The answer to `go mate`."""
-        return Checkmate("notimplemented")
-
-    def scout_plies(self) -> int:
-        """Plies of the longest win that the scout looks for."""
-        return 0
-
-    def scout_nodes(self) -> int:
-        """What the scout may spend after each batch."""
-        return 0
-
-    # Loading
-
-    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        assert isinstance(options, MCTSOptions)
-        _check_memory(options.hash_mb)
-        return super().loading(options)
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
@@ -83,7 +79,8 @@ class MCTSPlayer(NetworkPlayer):
 
     def _new_pipeline(self) -> Pipeline:
         """MemoryError."""
-        return Pipeline(self.new_search(self.options.hash_mb), self.evaluator, self.batch_size, self.threads)
+        now = self.network.now
+        return Pipeline(self.network.new_search(self.options.hash_mb), now.evaluator, now.batch_size, now.threads)
 
     def _wait_for_last(self) -> None:
         """Wait for what the last search has begun. If that fails, its tree holds playouts without a backup."""
@@ -106,37 +103,17 @@ class MCTSPlayer(NetworkPlayer):
         if self._pipeline is not None:
             self._pipeline.search.clear()
         self.scout.forget()
+        super().new_game()
         self.rng.begin(self.options.seed)
         self._full_said = False
-
-    def clock_settings(self) -> ClockSettings:
-        options = self.options
-        most = 0
-        if options.skill_level < FULL_SKILL:
-            # From 2 playouts at level 0, hardly more than the policy, to some 1000 at level 19: 1.39 times as many a
-            # level.
-            most = round(2 ** (1 + 0.47 * options.skill_level))
-        const = 0 if most else options.const_playout
-        return super().clock_settings()._replace(default_nodes=options.playout, const_nodes=const, most_nodes=most)
-
-    def overlooking(self, plies: int) -> int:
-        """Plies of the longest win looked for: below full skill no more than the level, so that it overlooks some."""
-        level = self.options.skill_level
-        return plies if level == FULL_SKILL else min(level, plies)
-
-    def _temperature(self) -> int:
-        """Of the policy, in percent: the user's, else the network's."""
-        return self.options.temperature or self.fitted["temperature"]
 
     # Thinking
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         if clock.limits.mate:
-            return self.solve(position, clock)
-        if not len(position.legal_moves()):
-            return BestMove("resign")
+            return self.scout.solve(position, clock)
         self.rng.heed(self.options.seed)
-        if answer := self.answer_at_once(position, clock, report):
+        if answer := self.advice(position, clock, report):
             return answer
         self._wait_for_last()
         pipeline = self._kept_pipeline()
@@ -150,7 +127,7 @@ class MCTSPlayer(NetworkPlayer):
                 answer = self._ponder(position, thinking, search, clock, report)
                 if clock.pondering:
                     return answer
-            self.scout.begin(position, self.scout_plies())
+            self.scout.begin(position, self.scout.plies_of(self.options))
             if not self.scout.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
                 clock.skip()
@@ -167,21 +144,22 @@ class MCTSPlayer(NetworkPlayer):
 
     def _set_up(self, search: Search, position: PlayedPosition, only: Sequence[int]) -> None:
         """Let the search do as the options say now; clear its tree where that means something else under them."""
-        puct, temperature, rules = self.options.puct(position.turn), self._temperature(), self.rule_settings(position)
+        puct, temperature = self.options.puct(position.turn), self.policy_temperature()
+        rules, plies = self.options.rule_settings(position), self.scout.plies_of(self.options)
         # The constants of selection only say where to look next. The visits that `only` asks for say nothing of others.
         to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
-        searched_with = (to_black, temperature, self.options.clear_hash, self.scout_plies(), rules.tobytes(), *only)
+        searched_with = (to_black, temperature, self.options.clear_hash, plies, rules.tobytes(), *only)
         if searched_with != self._searched_with:
             search.clear()
             self.scout.forget()
             self._searched_with = searched_with
         search.puct = puct
         search.boards.settings = rules
-        self.evaluator_at(temperature / 100)
+        self.network.set_temperature(temperature / 100)
 
     def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
-        interval = self.options.pv_interval
-        thinking.run(report, interval, self.scout_nodes, lambda: self.watched(clock), ponder=ponder)
+        interval, nodes = self.options.pv_interval, partial(self.scout.nodes_of, self.options)
+        thinking.run(report, interval, nodes, lambda: self.options.watched(clock), ponder=ponder)
 
     def _ponder(
         self, position: PlayedPosition, thinking: Thinking, search: Search, clock: Clock, report: Report
@@ -197,7 +175,7 @@ class MCTSPlayer(NetworkPlayer):
         puct = search.puct
         search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
         search.set_root(before)
-        self.scout.begin(before, self.scout_plies())
+        self.scout.begin(before, self.scout.plies_of(self.options))
         root = Root(search)
 
         def known() -> Info:
@@ -228,7 +206,7 @@ class MCTSPlayer(NetworkPlayer):
         root = Root(search)
         if not root.expanded:
             return _unsearched(position, clock, report)
-        watched = self.watched(clock)
+        watched = self.options.watched(clock)
         moves, best = self._looked_into(root, clock)
         chosen = best if watched else self._sampled(position, moves, best)
         if options.debug_message:
@@ -267,10 +245,6 @@ class MCTSPlayer(NetworkPlayer):
             looked.add(best.move)
             self.scout.look_after(root, best.move, time_left)
 
-    def watched(self, clock: Clock) -> bool:
-        """Somebody wants to know the best move rather than a game to be played."""
-        return clock.analysing or self.options.consideration_mode
-
     def _sampled(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
         """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""
         if self.options.skill_level < WEAK_LEVELS:
@@ -291,10 +265,6 @@ class MCTSPlayer(NetworkPlayer):
 
     # What people at a terminal ask for
 
-    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
-        self.evaluator_at(self._temperature() / 100)
-        return super().evaluate(position)
-
     def bench(self, position: PlayedPosition, arguments: Sequence[str], clock: Clock) -> Iterator[str]:
         """What runs the network, and the playouts per second from `position`: `bench [SECONDS]`, else 5."""
         try:
@@ -307,9 +277,9 @@ class MCTSPlayer(NetworkPlayer):
             yield "no legal move"
             return
         pipeline = self._new_pipeline()
-        pipeline.search.boards.settings = self.rule_settings(position)
+        pipeline.search.boards.settings = self.options.rule_settings(position)
         pipeline.search.set_root(position)
-        yield self.description
+        yield self.network.now.description
         yield playouts_a_second(pipeline, longest, lambda: clock.stopped)
 
 
@@ -320,9 +290,12 @@ def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestM
     return answer
 
 
-def _check_memory(megabytes: int) -> None:
-    """Raises PlayerError where the system would not lend so much: to ask costs nothing while nothing is written."""
-    try:
-        np.empty(megabytes << 20, np.uint8)
-    except MemoryError:
-        raise PlayerError(f"USI_Hash {megabytes}: the system does not lend so much memory") from None
+class _Memory(Part[MCTSOptions, Loaded]):
+    """That of the tree, which is made when it is needed."""
+
+    def loading(self, options: MCTSOptions) -> None:
+        """Raises PlayerError where the system would not lend so much: to ask costs nothing while nothing is written."""
+        try:
+            np.empty(options.hash_mb << 20, np.uint8)
+        except MemoryError:
+            raise PlayerError(f"USI_Hash {options.hash_mb}: the system does not lend so much memory") from None

@@ -3,11 +3,10 @@
 It knows nothing of how a move is chosen.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,14 +17,24 @@ from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import CPU_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import load_backend
-from pydlshogi.player.base_player import BasePlayer, BestMove, Loaded, OtherGameError, PlayerError, Report
+from pydlshogi.player.base_player import (
+    HIGHEST_CP,
+    Adviser,
+    BasePlayer,
+    BestMove,
+    Info,
+    Loaded,
+    OtherGameError,
+    Part,
+    PlayerError,
+    Report,
+)
 from pydlshogi.player.batching import best_batch_size
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
-from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.arrays import Float32Array, Int32Array, Records
-from pydlshogi.support.files import shipped_model, stamp_of
+from pydlshogi.support.arrays import Float32Array, Int32Array
+from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 from pydlshogi.support.progress import step
 from pydlshogi.uct.batch import Batch, Evaluator
@@ -36,123 +45,111 @@ GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERA
 """Options that a network may bring along, and what they are where it does not."""
 
 _TIMED: Final = 3
-"""So many batches of each size are timed, and each start waits for them; play goes on measuring."""
+"""Batches of each size that are timed, and each start waits for them; play goes on measuring."""
+
+
+class Game(Protocol):
+    """What a player asks of the entry of its game: see `GameEntry`."""
+
+    network: str
+
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def encodings(self) -> Sequence[Encoding]: ...
+    def position(self, sfen: str | None = None, *, draw_ply: int = 0) -> PlayedPosition: ...
 
 
 class LoadedNetwork(NamedTuple):
     """An evaluator, warm, and what was measured of it."""
 
-    loaded_with: tuple[object, ...]
-    """The options that it was loaded with."""
+    loaded_by: tuple[object, ...]
+    """The options that it was loaded by."""
     evaluator: Evaluator
     description: str
+    """What evaluates, in one line."""
     threads: int
     """How many batches are evaluated at once."""
     batch_size: int
     latency: Latency
     fitted: Mapping[str, int]
     """Options that were fitted for the network, or the general ones: see GENERAL."""
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
-class NetworkPlayer(BasePlayer):
-    """A player that asks an evaluator about positions of one game."""
+class Network(Part[Any, LoadedNetwork]):
+    """What evaluates positions of a game."""
 
-    options: NetworkOptions
-    rules: Rules
-    encodings: Sequence[Encoding]
-    """How networks of this game may see it."""
-    moves_encoding: ClassVar[Encoding | None] = None
-    """What the hash evaluator is told of moves; None: their numbers."""
-    shipped: str = ""
-    """The file in `model/` of the network that comes along; "": there is none, see `without_network`."""
-    unmeasured_batch: ClassVar[int] = CPU_BATCH
-    """The batch size where none is asked for and there is no network."""
+    def __init__(
+        self,
+        game: Game,
+        own: Callable[[], tuple[Evaluator, str]] | None = None,
+        completed: Callable[[Evaluator, Any], Evaluator] = lambda evaluator, _: evaluator,
+        unmeasured_batch: int = CPU_BATCH,
+        hashed: Encoding | None = None,
+    ) -> None:
+        """`own`: what evaluates where `modelfile` is empty, and its description; None: the network of the game, and
+        where it has none all moves are alike. `completed`: (evaluator, options) -> it with what the game adds. Both
+        raise PlayerError. `unmeasured_batch`: its size where none is asked for and there is no network. `hashed`: what
+        the hash evaluator sees of moves; None: their numbers."""
+        self._game, self._own, self._completed = game, own, completed
+        self._unmeasured_batch, self._hashed = unmeasured_batch, hashed
+        if own is None and not game.network:
+            self._own = lambda: (UniformEvaluator(), "no network: all moves are alike")
+        self.now = LoadedNetwork((), UniformEvaluator(), "", 1, CPU_BATCH, Latency(), GENERAL)
 
-    def __init__(self, options: NetworkOptions) -> None:
-        super().__init__(options)
-        self.evaluator: Evaluator = UniformEvaluator()
-        self.description = ""
-        """What evaluates, in one line."""
-        self.batch_size = CPU_BATCH
-        self.threads = 1
-        self.fitted: Mapping[str, int] = GENERAL
-        self._loaded_with: tuple[object, ...] = ()
+    def loading(self, options: NetworkOptions) -> Callable[[], LoadedNetwork] | None:
+        loaded_by = options.loaded_by()
+        return partial(self._load, options, loaded_by) if loaded_by != self.now.loaded_by else None
 
-    @abstractmethod
-    def start(self) -> PlayedPosition:
-        """The start of the game."""
+    def install(self, loaded: LoadedNetwork) -> None:
+        self.now = loaded
 
-    def rule_settings(self, position: PlayedPosition) -> Records:
-        """What the options say of the rules of the game that `position` is of: one record of `rules.settings`."""
-        return np.zeros(1, self.rules.settings)
+    def prepare(self, options: NetworkOptions) -> tuple[str, ...]:
+        """Load it now; returns remarks for the user. Raises PlayerError."""
+        self.install(self._load(options, options.loaded_by()))
+        return self.now.remarks
 
-    # What a game may add to the loading
+    def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
+        """A search of the game for the evaluator, or for the present one. MemoryError."""
+        settings = self._game.position().settings
+        return stored_search(self._game.rules, settings, (evaluator or self.now.evaluator).encoding, megabytes)
 
-    def without_network(self) -> tuple[Evaluator, str] | None:
-        """What evaluates where `modelfile` is empty, and its description; None: the network that comes along.
+    def new_batch(self, size: int) -> Batch:
+        """For `size` positions."""
+        return Batch(size, self._game.rules.most_moves, self.now.evaluator.encoding)
 
-        Raises PlayerError, as the next one.
-        """
-        return None
+    def set_temperature(self, temperature: float) -> None:
+        """Of the policy of a network: above 1 the priors are flatter, below 1 sharper."""
+        if isinstance(self.now.evaluator, NetworkEvaluator):
+            self.now.evaluator.temperature = temperature
 
-    def completed(self, evaluator: Evaluator, options: NetworkOptions) -> Evaluator:
-        """The evaluator with what the game adds to it."""
-        return evaluator
-
-    def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
-        """What decides which evaluator is loaded, and how."""
-        return (
-            options.backend,
-            options.modelfile,
-            stamp_of(Path(options.modelfile)) if options.modelfile else (),
-            options.device,
-            options.precision,
-            options.threads,
-            options.batch_size,
-        )
-
-    # Loading
-
-    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        assert isinstance(options, NetworkOptions)
-        loaded_by = self.loaded_by(options)
-        return partial(self._load, options, loaded_by) if loaded_by != self._loaded_with else None
-
-    def install(self, loaded: Loaded) -> None:
-        assert isinstance(loaded, LoadedNetwork)
-        self._loaded_with = loaded.loaded_with
-        self.evaluator = loaded.evaluator
-        self.description = loaded.description
-        self.batch_size = loaded.batch_size
-        self.threads = loaded.threads
-        self.latency = loaded.latency
-        self.fitted = loaded.fitted
+    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+        """A prior for each of the legal `moves` of a position, and its value."""
+        batch = self.new_batch(1)
+        batch.add(position, moves)
+        priors, values, _ = self.now.evaluator.evaluate(batch)
+        return priors, float(values[0])
 
     def _load(self, options: NetworkOptions, loaded_by: tuple[object, ...]) -> LoadedNetwork:
-        """What the options ask for, which `loaded_by` repeats. Raises PlayerError."""
+        """What the options ask for. Raises PlayerError."""
         remarks: tuple[str, ...] = ()
         cores = available_cores()
         threads = options.threads or cores
         if threads > cores:
             remarks = (f"Threads {threads}: {cores} are used, as many as there are cores",)
             threads = cores
-        batch_size = options.batch_size or self.unmeasured_batch
+        batch_size = options.batch_size or self._unmeasured_batch
         fitted: Mapping[str, int] = GENERAL
         if options.backend == "uniform":
             evaluator: Evaluator = UniformEvaluator()
             description = "no network: Backend uniform"
         elif options.backend == "hash":
-            evaluator, description = HashEvaluator(self.moves_encoding), "no network: Backend hash"
-        elif not options.modelfile and (own := self.without_network()):
-            evaluator, description = own
+            evaluator, description = HashEvaluator(self._hashed), "no network: Backend hash"
+        elif self._own and not options.modelfile:
+            evaluator, description = self._own()
         else:
-            try:
-                modelfile, backend = self._network(options, threads)
-            except EncodingError as error:
-                raise OtherGameError(str(error)) from None
-            except (BackendError, ModelError) as error:
-                raise PlayerError(str(error)) from None
+            modelfile, backend = self._backend(options, threads)
             description = f"{modelfile.name}: {backend.description}"
             batch_size = options.batch_size or backend.batch_size
             if not batch_size:
@@ -163,25 +160,30 @@ class NetworkPlayer(BasePlayer):
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
-        evaluator = self.completed(evaluator, options)
+        evaluator = self._completed(evaluator, options)
         with step("preparing the search; after an installation it is compiled, which takes some seconds"):
             latency = self.warmed_up(evaluator, batch_size)
         return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
-    def _network(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
-        """The network the user named; else the shipped one."""
-        modelfile = Path(options.modelfile) if options.modelfile else shipped_model() / self.shipped
-        with step(f"loading {modelfile.name}"):
-            return modelfile, load_backend(
-                options.backend,
-                modelfile,
-                self.encodings,
-                device=options.device,
-                precision=options.precision,
-                threads=threads,
-                streams=threads,
-                batch_size=options.batch_size,
-            )
+    def _backend(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
+        """That of the network the user named; else of the one of the game. Raises PlayerError."""
+        modelfile = Path(options.modelfile) if options.modelfile else shipped_model() / self._game.network
+        try:
+            with step(f"loading {modelfile.name}"):
+                return modelfile, load_backend(
+                    options.backend,
+                    modelfile,
+                    self._game.encodings,
+                    device=options.device,
+                    precision=options.precision,
+                    threads=threads,
+                    streams=threads,
+                    batch_size=options.batch_size,
+                )
+        except EncodingError as error:
+            raise OtherGameError(str(error)) from None
+        except (BackendError, ModelError) as error:
+            raise PlayerError(str(error)) from None
 
     def warmed_up(self, evaluator: Evaluator, batch_size: int) -> Latency:
         """Search a little, so that all kernels are there, and see how long batches take.
@@ -189,9 +191,9 @@ class NetworkPlayer(BasePlayer):
         Raises PlayerError if the network answers with nan or infinity.
         """
         search = self.new_search(1, evaluator)
-        position = self.start()
+        position = self._game.position()
         search.set_root(position)
-        batch = Batch(batch_size, self.rules.most_moves, evaluator.encoding)
+        batch = Batch(batch_size, self._game.rules.most_moves, evaluator.encoding)
         root = Root(search)
 
         def took(playouts: int) -> float:
@@ -220,44 +222,58 @@ class NetworkPlayer(BasePlayer):
         search.advance(position, best)
         return latency
 
-    # What it is for
+
+class NetworkPlayer(BasePlayer):
+    """A player that asks an evaluator about positions of one game."""
+
+    options: NetworkOptions
+
+    def __init__(
+        self,
+        options: NetworkOptions,
+        network: Network,
+        advisers: Sequence[Adviser[Any, Any]] = (),
+        parts: Sequence[Part[Any, Any]] = (),
+    ) -> None:
+        """`parts`: what else is to be loaded."""
+        super().__init__(options, (network, *advisers, *parts))
+        self.network = network
+        self._advisers = advisers
+
+    def install(self, loaded: Loaded) -> None:
+        super().install(loaded)
+        self.latency = self.network.now.latency
+
+    def share_cores(self, players: int) -> None:
+        self.network.now = self.network.now._replace(threads=max(1, self.network.now.threads // players))
+
+    def new_game(self) -> None:
+        for adviser in self._advisers:
+            adviser.new_game(self.options)
 
     @property
     def eval_coef(self) -> float:
         """Centipawns for one unit of the value's logit: the user's, else the network's."""
-        return self.options.eval_coef or self.fitted["Eval_Coef"]
+        return self.options.eval_coef or self.network.now.fitted["Eval_Coef"]
 
-    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
-        """An answer that needs no thought, reported; None: there is none. For games to add."""
-        return None
+    def policy_temperature(self) -> int:
+        """Percent."""
+        return self.options.policy_temperature(self.network.now.fitted["temperature"])
 
-    def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
-        """A search of this game for the evaluator, or for the present one. MemoryError."""
-        encoding = (evaluator or self.evaluator).encoding
-        return stored_search(self.rules, self.rule_settings(self.start()), encoding, megabytes)
+    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+        self.network.set_temperature(self.policy_temperature() / 100)
+        return self.network.opinion(position, moves)
 
-    def evaluator_at(self, temperature: float) -> None:
-        """Let the network's policy have a temperature: above 1 the priors are flatter, below 1 sharper."""
-        if isinstance(self.evaluator, NetworkEvaluator):
-            self.evaluator.temperature = temperature
-
-    def priors_and_value(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
-        """What the evaluator thinks of a position without a search: the priors of its legal `moves`, and the value."""
-        batch = Batch(1, self.rules.most_moves, self.evaluator.encoding)
-        batch.add(position, moves)
-        priors, values, _ = self.evaluator.evaluate(batch)
-        return priors, float(values[0])
-
-    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
-        """The network's own opinion, without a search: the win rate, and the ten moves of the highest priors."""
-        moves = position.legal_moves()
-        if not len(moves):
-            yield "no legal move"
-            return
-        priors, value = self.priors_and_value(position, moves)
-        yield f"win rate {value:.4f}"
-        for place in np.argsort(-priors, kind="stable")[:10]:
-            yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
+    def advice(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+        """An answer that needs no search, reported; None: there is none."""
+        if not len(position.legal_moves()):
+            return BestMove("resign")
+        if position.declares():
+            won = Info(depth=1, time=round(clock.elapsed()), nodes=0, score_cp=HIGHEST_CP, string="win by declaration")
+            report(won)
+            return BestMove("win")
+        answers = (adviser.answer(position, clock, self.options, report) for adviser in self._advisers)
+        return next((answer for answer in answers if answer), None)
 
 
 def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], str]:

@@ -288,6 +288,10 @@ class EngineOptions(Options):
         """What they say of the rules of the game, as arguments of its positions."""
         return {}
 
+    def clock_settings(self) -> ClockSettings:
+        """What they say of time. With default_nodes set, a `go` without limits ends by itself."""
+        return ClockSettings()
+
 
 class ClockOptions(EngineOptions):
     """What an engine declares that plays against a clock."""
@@ -334,7 +338,6 @@ class ClockOptions(EngineOptions):
         return {"draw_ply": self.draw_ply}
 
     def clock_settings(self) -> ClockSettings:
-        """These options as `allot` wants them."""
         return ClockSettings(*(getattr(self, name) for name in TIME_OPTIONS))
 
 

@@ -1,22 +1,36 @@
 """What a player asks of somebody who looks for forced wins beside the search."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import Checkmate, Part
+from pydlshogi.player.clock import Clock
 from pydlshogi.uct.root import Root
 
 
-class Scout:
+class Scout(Part[Any, Any]):
     """Looks at the root and along the best line, a bounded bit at a time, and tells the search what it proves.
 
     This one never looks. `time_left()` is how many milliseconds there are: no look is begun that might not end within
     them.
     """
 
+    def plies_of(self, options: Any) -> int:
+        """Plies of the longest win that is looked for under these options; 0: none."""
+        return 0
+
+    def nodes_of(self, options: Any) -> int:
+        """What may be spent after each batch under these options."""
+        return 0
+
+    def solve(self, position: Any, clock: Clock) -> Checkmate:
+        """The answer to `go mate`."""
+        return Checkmate("notimplemented")
+
     def forget(self) -> None:
         """Forget all that was found."""
 
-    def begin(self, position: PlayedPosition, plies: int) -> None:
+    def begin(self, position: Any, plies: int) -> None:
         """`position` is the root from now on; wins within so many plies are looked for, 0: none."""
         self._position = position.copy()
 

@@ -12,6 +12,7 @@ from pydlshogi.player.options import Check
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
+    from pydlshogi.games.dobutsu.position import DobutsuPosition
 
 
 class DobutsuOptions(MCTSOptions):
@@ -84,16 +85,17 @@ class Dobutsu(GameEntry):
         options = DobutsuOptions()
 
         def load() -> BasePlayer:
-            from pydlshogi.games.dobutsu.player import DobutsuPlayer
+            from pydlshogi.games.dobutsu.perfect_play import PerfectPlay
+            from pydlshogi.player.mcts_player import MCTSPlayer
+            from pydlshogi.player.network_player import Network
 
-            return DobutsuPlayer(self.rules, self.encodings, self.network, self.position, options)
+            return MCTSPlayer(options, Network(self), [PerfectPlay()])
 
         return self.engine(options, load)
 
-    def in_danger(self, position: PlayedPosition) -> str:
-        from pydlshogi.games.dobutsu.position import DobutsuPosition, threatened_lion
+    def in_danger(self, position: "DobutsuPosition") -> str:
+        from pydlshogi.games.dobutsu.position import threatened_lion
 
-        assert isinstance(position, DobutsuPosition)
         return threatened_lion(position)
 
 

@@ -10,6 +10,7 @@ from pydlshogi.player.base_player import BasePlayer, Engine
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
+    from pydlshogi.games.othello.position import OthelloPosition
     from pydlshogi.training.dataset import TrainingEntry
     from pydlshogi.web.records import GameFiles
 
@@ -86,9 +87,9 @@ class Othello(GameEntry):
         options.iago = iago
 
         def load() -> BasePlayer:
-            from pydlshogi.games.othello.engine.mcts_player import OthelloMCTSPlayer
+            from pydlshogi.games.othello.engine.mcts_player import othello_player
 
-            return OthelloMCTSPlayer(options)
+            return othello_player(self, options)
 
         return self.engine(options, load, name)
 
@@ -108,7 +109,7 @@ class Othello(GameEntry):
 
         return FILES
 
-    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+    def opening(self, position: "OthelloPosition", before: OpeningNames) -> OpeningNames:
         from pydlshogi.games.othello.openings import opening
 
         return opening(position, before)

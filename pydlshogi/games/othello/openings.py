@@ -5,7 +5,6 @@ from functools import cache
 from typing import Final
 
 from pydlshogi.entry import Name, OpeningNames
-from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.squares import standing
@@ -70,9 +69,8 @@ c4c3d3c5f6f5                Hokuriku Buffalo  北陸バッファロー
 """Moves, and what they are called in English and in Japanese."""
 
 
-def opening(position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+def opening(position: OthelloPosition, before: OpeningNames) -> OpeningNames:
     """The opening once a move has led to `position`; what has no name of its own is called as the position before."""
-    assert isinstance(position, OthelloPosition)
     name = names().get(standing(position.now))
     return OpeningNames(name) if name else before
 

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydlshogi.entry import GameEntry, OpeningNames, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
-from pydlshogi.games.shogi.engine.book import ShownBook
+from pydlshogi.games.shogi.engine.book import OwnBook, ShownBook
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.player.base_player import BasePlayer, Engine
 from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
+    from pydlshogi.games.shogi.position import ShogiPosition
+    from pydlshogi.player.network_player import Network
     from pydlshogi.training.dataset import TrainingEntry
     from pydlshogi.web.records import GameFiles
 
@@ -74,13 +76,14 @@ class Shogi(GameEntry):
         return {"mcts": self.mcts, "policy": self.policy, "search1": self.search1}
 
     def mcts(self, options: MCTSPlayerOptions | None = None) -> Engine:
-        """The engine that searches."""
+        """The engine that searches, with mates beside the search and a book before it."""
         options = options or MCTSPlayerOptions()
 
         def load() -> BasePlayer:
-            from pydlshogi.games.shogi.engine.players import ShogiMCTSPlayer
+            from pydlshogi.games.shogi.engine.scout import MateScout
+            from pydlshogi.player.mcts_player import MCTSPlayer
 
-            return ShogiMCTSPlayer(options)
+            return MCTSPlayer(options, self._network(), [OwnBook()], MateScout())
 
         return self.engine(options, load, "pydlshogi")._replace(known_moves=ShownBook(options))
 
@@ -89,9 +92,9 @@ class Shogi(GameEntry):
         options = ReflexOptions()
 
         def load() -> BasePlayer:
-            from pydlshogi.games.shogi.engine.players import ShogiPolicyPlayer
+            from pydlshogi.player.reflex_player import ReflexPlayer, by_policy
 
-            return ShogiPolicyPlayer(options)
+            return ReflexPlayer(options, self._network(), by_policy)
 
         return self.engine(options, load, "pydlshogi policy_player")
 
@@ -100,11 +103,17 @@ class Shogi(GameEntry):
         options = Search1Options()
 
         def load() -> BasePlayer:
-            from pydlshogi.games.shogi.engine.players import ShogiSearch1Player
+            from pydlshogi.player.reflex_player import ReflexPlayer, by_value
 
-            return ShogiSearch1Player(options)
+            return ReflexPlayer(options, self._network(), by_value)
 
         return self.engine(options, load, "pydlshogi search1_player")
+
+    def _network(self) -> "Network":
+        from pydlshogi.games.shogi.encodings import MOVES
+        from pydlshogi.player.network_player import Network
+
+        return Network(self, hashed=MOVES)
 
     @property
     def training(self) -> "TrainingEntry":
@@ -118,21 +127,19 @@ class Shogi(GameEntry):
 
         return FILES
 
-    def opening(self, position: PlayedPosition, before: OpeningNames) -> OpeningNames:
+    def opening(self, position: "ShogiPosition", before: OpeningNames) -> OpeningNames:
         from pydlshogi.games.shogi.openings import opening
 
         return opening(position, before)
 
-    def in_danger(self, position: PlayedPosition) -> str:
-        from pydlshogi.games.shogi.position import ShogiPosition, checked_king
+    def in_danger(self, position: "ShogiPosition") -> str:
+        from pydlshogi.games.shogi.position import checked_king
 
-        assert isinstance(position, ShogiPosition)
         return checked_king(position)
 
-    def why_not(self, position: PlayedPosition, move: str) -> str:
-        from pydlshogi.games.shogi.position import ShogiPosition, why_not
+    def why_not(self, position: "ShogiPosition", move: str) -> str:
+        from pydlshogi.games.shogi.position import why_not
 
-        assert isinstance(position, ShogiPosition)
         return why_not(position, move)
 
 

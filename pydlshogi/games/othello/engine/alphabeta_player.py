@@ -15,21 +15,27 @@ from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.engine.options import AlphaBetaOptions
 from pydlshogi.games.othello.engine.patterns import DISC, load_weights, shipped_weights
-from pydlshogi.games.othello.engine.solving import ENDING, LAST_PLY, solvable, time_to_solve, win_rate
+from pydlshogi.games.othello.engine.solving import ENDING, solvable, time_to_solve, win_rate
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
-from pydlshogi.player.allot import ClockSettings
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, Loaded, PlayerError, Report, moves_named
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Info,
+    Loaded,
+    Part,
+    PlayerError,
+    Report,
+    moves_named,
+)
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.processes import available_cores
 
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""
-_DEFAULT_NODES: Final = 1_000_000
-"""Positions for a `go` that names no limit, where there is no level either."""
 _LOADED_BY: Final = attrgetter("weights", "cuts", "plain", "openings", "openings_file", "hash_mb", "threads")
 """The options by which something is loaded."""
 
@@ -50,11 +56,33 @@ class ScoredMove(NamedTuple):
 class LoadedTables(NamedTuple):
     """What the files of the options hold."""
 
-    loaded_with: tuple[object, ...]
+    loaded_by: tuple[object, ...]
     weights: Int16Array
     probing: Probing
     book: OpeningBook
+    megabytes: int
+    """For each of its two hash tables."""
+    threads: int
     remarks: Sequence[str] = ()
+
+
+class Tables(Part[AlphaBetaOptions, LoadedTables]):
+    """What it searches with. Each player has hash tables of its own."""
+
+    search: AlphaBeta
+    solver: Solver
+    book: OpeningBook
+
+    def __init__(self) -> None:
+        self._loaded_by: tuple[object, ...] = ()
+
+    def loading(self, options: AlphaBetaOptions) -> Callable[[], LoadedTables] | None:
+        return partial(_load, options) if _LOADED_BY(options) != self._loaded_by else None
+
+    def install(self, loaded: LoadedTables) -> None:
+        self.search = AlphaBeta(loaded.weights, loaded.probing, loaded.megabytes)
+        self.solver = Solver(loaded.megabytes, loaded.weights, loaded.threads)
+        self.book, self._loaded_by = loaded.book, loaded.loaded_by
 
 
 class AlphaBetaPlayer(BasePlayer):
@@ -63,42 +91,25 @@ class AlphaBetaPlayer(BasePlayer):
     options: AlphaBetaOptions
 
     def __init__(self, options: AlphaBetaOptions) -> None:
-        super().__init__(options)
+        self._tables = Tables()
+        super().__init__(options, [self._tables])
         self._rng = random.Random()
-        self._loaded_with: tuple[object, ...] = ()
-        self._search: AlphaBeta
-        self._solver: Solver
-        self._book: OpeningBook
         self._nodes = 0
         """Positions looked at since the question."""
 
-    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        assert isinstance(options, AlphaBetaOptions)
-        return partial(_load, options) if _LOADED_BY(options) != self._loaded_with else None
-
     def install(self, loaded: Loaded) -> None:
-        """Each player has tables of its own."""
-        assert isinstance(loaded, LoadedTables)
-        megabytes = max(1, self.options.hash_mb // 2)
-        self._search = AlphaBeta(loaded.weights, loaded.probing, megabytes)
-        self._solver = Solver(megabytes, loaded.weights, self.options.threads or available_cores())
-        self._book = loaded.book
-        self._loaded_with = loaded.loaded_with
+        super().install(loaded)
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         start = OthelloPosition()
         start.push(int(start.legal_moves()[0]))
-        self._book.worth(start.now)
+        self._tables.book.worth(start.now)
         for depth in range(1, 7):
             self._look(start.now, depth, solve=False, expected=0.0, stopped=_never)
         self._look(ENDING, 1, solve=True, expected=0.0, stopped=_never)
         self.new_game()
 
     def new_game(self) -> None:
-        self._search.clear()
-
-    def clock_settings(self) -> ClockSettings:
-        default = 0 if self.options.level else _DEFAULT_NODES
-        return super().clock_settings()._replace(draw_ply=LAST_PLY, default_nodes=default)
+        self._tables.search.clear()
 
     # Thinking
 
@@ -121,7 +132,7 @@ class AlphaBetaPlayer(BasePlayer):
             if len(moves) == 1:
                 report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
                 return BestMove(move_name(moves[0]))
-            if lines == 1 and (known := self._book.choose(now, self._rng)):
+            if lines == 1 and (known := self._tables.book.choose(now, self._rng)):
                 tell(ScoredMove(*known, (known[0],), depth=0))
                 return BestMove(move_name(known[0]))
         ranked = lines > 1 or len(moves) < len(legal)
@@ -150,7 +161,7 @@ class AlphaBetaPlayer(BasePlayer):
             found = self._look(position, depth, solve, best.score, stopped)
             if found is None:
                 # What a search prefers when it is stopped is better than what the one before it liked; the score stays.
-                leader = (self._solver if solve else self._search).leader
+                leader = (self._tables.solver if solve else self._tables.search).leader
                 if leader not in (None, best.move):
                     best = best._replace(move=leader, line=(leader,))
                     tell(best)
@@ -199,21 +210,21 @@ class AlphaBetaPlayer(BasePlayer):
     ) -> ScoredMove | None:
         """What a search of so many plies, or the solver, says; None if it was stopped."""
         if solve:
-            solution = self._solver.solve(position, guess=round(expected), stopped=stopped)
+            solution = self._tables.solver.solve(position, guess=round(expected), stopped=stopped)
             if solution is None:
                 return None
             self._nodes += solution.nodes
             return ScoredMove(solution.move, float(solution.score), (solution.move,), position.empties, exact=True)
         centre = round(DISC * expected)
         window = (centre - _ASPIRATION, centre + _ASPIRATION) if depth > 2 else (-INFINITE, INFINITE)
-        found = self._search.search(position, depth, *window, stopped)
+        found = self._tables.search.search(position, depth, *window, stopped)
         if found is not None and not window[0] < found.value < window[1]:
             self._nodes += found.evaluations
-            found = self._search.search(position, depth, stopped=stopped)
+            found = self._tables.search.search(position, depth, stopped=stopped)
         if found is None:
             return None
         self._nodes += found.evaluations
-        line = (found.move, *self._search.line(position.play(found.move)))
+        line = (found.move, *self._tables.search.line(position.play(found.move)))
         return ScoredMove(found.move, _discs(found.value), line, depth)
 
     def _after(
@@ -224,16 +235,16 @@ class AlphaBetaPlayer(BasePlayer):
         if child.over:
             return ScoredMove(move, float(-child.score), (move,), position.empties, exact=True)
         if solve:
-            solution = self._solver.solve(child, high=2 * math.ceil(-floor / 2), stopped=stopped)
+            solution = self._tables.solver.solve(child, high=2 * math.ceil(-floor / 2), stopped=stopped)
             if solution is None:
                 return None
             self._nodes += solution.nodes
             return ScoredMove(move, float(-solution.score), (move, solution.move), position.empties, exact=True)
-        found = self._search.search(child, max(1, depth - 1), beta=math.ceil(-DISC * floor), stopped=stopped)
+        found = self._tables.search.search(child, max(1, depth - 1), beta=math.ceil(-DISC * floor), stopped=stopped)
         if found is None:
             return None
         self._nodes += found.evaluations
-        line = (move, found.move, *self._search.line(child.play(found.move)))
+        line = (move, found.move, *self._tables.search.line(child.play(found.move)))
         return ScoredMove(move, 0.0 - _discs(found.value), line, depth)  # a minus sign would make -0.0 of a draw
 
 
@@ -245,7 +256,8 @@ def _load(options: AlphaBetaOptions) -> LoadedTables:
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
         book = read_openings(file) if options.openings else NO_OPENINGS
-        return LoadedTables(_LOADED_BY(options), weights, probing, book)
+        threads = options.threads or available_cores()
+        return LoadedTables(_LOADED_BY(options), weights, probing, book, max(1, options.hash_mb // 2), threads)
     except OSError as error:
         raise PlayerError(f"{error.filename}: {error.strerror}") from None
     except ValueError as error:

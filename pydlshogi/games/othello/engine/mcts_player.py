@@ -1,14 +1,13 @@
-"""The player that searches as AlphaZero did, or as IaGo: that of `pydlshogi.player`, with tables in place of a network.
+"""What Othello adds to the search that all games share: tables in place of a network, and rollouts as IaGo had them.
 
 It solves the end of the game.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from pydlshogi.evaluator import Mixed
-from pydlshogi.game import PlayedPosition
-from pydlshogi.games.othello.encodings import ENCODINGS
 from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
 from pydlshogi.games.othello.engine.patterns import shipped_weights
@@ -17,26 +16,21 @@ from pydlshogi.games.othello.engine.rollouts import SHIPPED_ROLLOUTS, TableRollo
 from pydlshogi.games.othello.engine.solving import (
     DISCS,
     ENDING,
-    LAST_PLY,
     solvable,
     solved_moves,
     time_to_solve,
     win_rate,
 )
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import RULES, move_name
-from pydlshogi.player.allot import ClockSettings
-from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report
+from pydlshogi.games.othello.rules import move_name
+from pydlshogi.player.base_player import Adviser, BestMove, Info, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.lines import centipawns
-from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.mcts_player import MCTSPlayer
+from pydlshogi.player.network_player import Game, Network
 from pydlshogi.player.scout import Scout
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Evaluator
-
-_LEVEL_PLAYOUTS: Final = 32
-"""Playouts of level 0; each level doubles them."""
 
 
 class NoMates(Scout):
@@ -46,74 +40,79 @@ class NoMates(Scout):
         return list(line), False
 
 
-class OthelloMCTSPlayer(MCTSPlayer):
+def own_evaluator() -> tuple[Evaluator, str]:
+    """What evaluates where no network is named. Raises PlayerError."""
+    try:
+        return shipped_tables(), "tables of people's games"
+    except (OSError, ValueError) as error:
+        raise PlayerError(str(error)) from None
+
+
+def with_rollouts(evaluator: Evaluator, options: OthelloMCTSOptions) -> Evaluator:
+    """The evaluator, a share of its values rolled out. Raises PlayerError."""
+    try:
+        if not options.rollout_share:
+            return evaluator
+        rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
+    except (OSError, ValueError) as error:
+        raise PlayerError(str(error)) from None
+    return Mixed(evaluator, rollouts.results, options.rollout_share)
+
+
+def othello_player(game: Game, options: OthelloMCTSOptions) -> MCTSPlayer:
     """It searches."""
+    network = Network(game, own_evaluator, with_rollouts, unmeasured_batch=128)
+    return MCTSPlayer(options, network, [EndSolver(network)], NoMates())
 
-    options: OthelloMCTSOptions
-    rules = RULES
-    encodings = ENCODINGS
-    unmeasured_batch = 128
 
-    def __init__(self, options: OthelloMCTSOptions) -> None:
-        super().__init__(options)
-        self.scout = NoMates()
+class LoadedSolver(NamedTuple):
+    """The weights of the solver are there."""
+
+    loaded_by: tuple[object, ...]
+    remarks: tuple[str, ...] = ()
+
+
+class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
+    """Plays the only move, and solves the end of the game. It is loaded with the network, which says what to expect."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._loaded_by: tuple[object, ...] = ()
         self._solver: Solver
 
-    def start(self) -> OthelloPosition:
-        return OthelloPosition()
+    def loading(self, options: OthelloMCTSOptions) -> Callable[[], LoadedSolver] | None:
+        loaded_by = options.loaded_by()
+        return None if loaded_by == self._loaded_by else partial(_loaded_solver, loaded_by)
 
-    def loaded_by(self, options: NetworkOptions) -> tuple[object, ...]:
-        assert isinstance(options, OthelloMCTSOptions)
-        return (*super().loaded_by(options), options.rollout_share)
-
-    def without_network(self) -> tuple[Evaluator, str]:
-        try:
-            return shipped_tables(), "tables of people's games"
-        except (OSError, ValueError) as error:
-            raise PlayerError(str(error)) from None
-
-    def completed(self, evaluator: Evaluator, options: NetworkOptions) -> Evaluator:
-        assert isinstance(options, OthelloMCTSOptions)
-        try:
-            shipped_weights()  # for the solver
-            if not options.rollout_share:
-                return evaluator
-            rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
-        except (OSError, ValueError) as error:
-            raise PlayerError(str(error)) from None
-        return Mixed(evaluator, rollouts.results, options.rollout_share)
-
-    def install(self, loaded: Loaded) -> None:
-        super().install(loaded)
-        self._solver = Solver(threads=self.threads)
+    def install(self, loaded: LoadedSolver) -> None:
+        self._loaded_by = loaded.loaded_by
+        self._solver = Solver(threads=self._network.now.threads)
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
-        self.priors_and_value(self.start(), self.start().legal_moves())
+        start = OthelloPosition()
+        self._network.opinion(start, start.legal_moves())
         solved_moves(self._solver, ENDING, 2, 0, lambda: False)
 
-    def clock_settings(self) -> ClockSettings:
-        settings, level = super().clock_settings(), self.options.level
-        return settings._replace(
-            draw_ply=LAST_PLY, default_nodes=_LEVEL_PLAYOUTS << level if level else settings.default_nodes
-        )
-
-    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+    def answer(
+        self, position: OthelloPosition, clock: Clock, options: OthelloMCTSOptions, report: Report
+    ) -> BestMove | None:
         """The only move, or a solution."""
-        assert isinstance(position, OthelloPosition)
-        now, settings = position.now, self.clock_settings()
-        if self.watched(clock) or clock.limits.nodes or settings.const_nodes or settings.most_nodes:
+        now, settings = position.now, options.clock_settings()
+        if options.watched(clock) or clock.limits.nodes or settings.const_nodes or settings.most_nodes:
             return None
         moves = now.moves()
         if len(moves) == 1:
             report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
             return BestMove(move_name(moves[0]))
         # One square more: half of the time is left to the search, should it take longer than expected.
-        return self._solution(position, clock, report) if solvable(now.empties + 1, clock, self.options.level) else None
+        if not solvable(now.empties + 1, clock, options.level):
+            return None
+        return self._solution(position, clock, options.multi_pv, report)
 
-    def _solution(self, position: OthelloPosition, clock: Clock, report: Report) -> BestMove | None:
+    def _solution(self, position: OthelloPosition, clock: Clock, most: int, report: Report) -> BestMove | None:
         """The best move by perfect play, reported; None: it took too long."""
-        _, value = self.priors_and_value(position, position.legal_moves())
+        _, value = self._network.opinion(position, position.legal_moves())
         guess, end = round(centipawns(value, DISCS)), clock.spent() + time_to_solve(clock) / 2
-        most, now = self.options.multi_pv, position.now
+        now = position.now
         solved = solved_moves(self._solver, now, most, guess, lambda: clock.stopped or clock.spent() > end)
         if solved is None:
             return None
@@ -130,3 +129,12 @@ class OthelloMCTSPlayer(MCTSPlayer):
                 )
             )
         return BestMove(move_name(next(iter(solved))))
+
+
+def _loaded_solver(loaded_by: tuple[object, ...]) -> LoadedSolver:
+    """Raises PlayerError."""
+    try:
+        shipped_weights()
+    except (OSError, ValueError) as error:
+        raise PlayerError(str(error)) from None
+    return LoadedSolver(loaded_by)

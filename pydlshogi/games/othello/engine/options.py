@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Check, Filename, SearchOptions, Spin
 from pydlshogi.uct.puct import Puct
@@ -9,6 +10,12 @@ from pydlshogi.uct.puct import Puct
 NETWORK_DELAY: Final = SearchOptions.network_delay.starting_at(100)
 """Boards of Othello run on the same machine."""
 TIME_MARGIN: Final = SearchOptions.time_margin.starting_at(200)
+_LEVEL_PLAYOUTS: Final = 32
+"""Playouts of level 0; each level doubles them."""
+_DEFAULT_NODES: Final = 1_000_000
+"""Positions that alpha-beta looks at for a `go` that names no limit, where there is no level either."""
+LAST_PLY: Final = 42
+"""Up to it the main time is spread: from then on the end is solved, and the moves after that cost nothing."""
 IAGO: Final = Puct(
     c_init=0.5,
     c_base=1e12,
@@ -38,6 +45,9 @@ class AlphaBetaOptions(SearchOptions):
     openings = Check("Openings", True, help="play registered openings")
     openings_file = Filename("Openings_File", "", help="the openings; empty: those that come with the package")
 
+    def clock_settings(self) -> ClockSettings:
+        return super().clock_settings()._replace(draw_ply=LAST_PLY, default_nodes=0 if self.level else _DEFAULT_NODES)
+
 
 class OthelloMCTSOptions(MCTSOptions):
     """Those of the engine that searches as AlphaZero did, or as IaGo."""
@@ -55,6 +65,14 @@ class OthelloMCTSOptions(MCTSOptions):
     eval_coef = MCTSOptions.eval_coef.starting_at(600)
     resign_threshold = MCTSOptions.resign_threshold.starting_at(0)
     random_ply = MCTSOptions.random_ply.starting_at(0)
+
+    def loaded_by(self) -> tuple[object, ...]:
+        return *super().loaded_by(), self.rollout_share
+
+    def clock_settings(self) -> ClockSettings:
+        settings = super().clock_settings()
+        playouts = _LEVEL_PLAYOUTS << self.level if self.level else settings.default_nodes
+        return settings._replace(draw_ply=LAST_PLY, default_nodes=playouts)
 
     @property
     def rollout_share(self) -> float:

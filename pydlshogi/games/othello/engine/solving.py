@@ -17,8 +17,6 @@ SOLVED_FROM: Final = 22
 """So many empty squares are solved where nothing limits the time: it takes a second or two."""
 SOLVED_EARLIER: Final = 8
 """A level solves the end of the game so many plies earlier than it searches deep."""
-LAST_PLY: Final = 42
-"""Up to it the main time is spread: from then on the end is solved, and the moves after that cost nothing."""
 _MS_AT_20: Final = 300.0
 """Milliseconds that it takes in the mean to solve 20 empty squares of a game; each one more doubles them."""
 

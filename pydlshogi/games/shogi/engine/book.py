@@ -7,12 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookFile, BookMove, YbbBook
 from pydlshogi.games.shogi.engine.sbk import SbkBook
-from pydlshogi.player.base_player import KnownMove
-from pydlshogi.player.clock import Limits
-from pydlshogi.player.options import Check, EngineOptions, Filename, Spin
+from pydlshogi.player.base_player import Adviser, BestMove, Info, KnownMove, Report
+from pydlshogi.player.choice import SeededRng
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import Check, Filename, Spin
 from pydlshogi.support.files import stamp_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _SEPARATOR: Final = ";"
 log = logging.getLogger(__name__)
 
 
-class BookOptions(EngineOptions):
+class BookOptions(MCTSOptions):
     """What a player with a book lets the user decide. Names and units are dlshogi's or, after them, YaneuraOu's."""
 
     own_book = Check("USI_OwnBook", False, aliases=("OwnBook",), help="play from the book that Book_File names")
@@ -59,11 +60,16 @@ class OpenedBook(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class OwnBook:
+class OwnBook(Adviser[BookOptions, OpenedBook]):
     """The books that the options name, while they want them."""
 
     def __init__(self) -> None:
         self.opened = OpenedBook((), (), ())
+        self._rng = SeededRng()
+        self._rng.begin(0)
+
+    def loading(self, options: BookOptions) -> Callable[[], OpenedBook] | None:
+        return self.opening(options.book_file if options.own_book else "")
 
     def opening(self, book_file: str) -> Callable[[], OpenedBook] | None:
         """How to open what Book_File names, which may be nothing; None: that is open, as it is on the disk."""
@@ -71,14 +77,42 @@ class OwnBook:
         stamp = tuple((path, *stamp_of(path)) for path in paths)
         return None if stamp == self.opened.stamp else partial(open_books, paths, stamp)
 
-    def use(self, opened: OpenedBook) -> None:
-        """Play from these books from now on."""
+    def install(self, loaded: OpenedBook) -> None:
         for book in self.opened.books:
             book.close()
-        self.opened = opened
+        self.opened = loaded
+
+    def new_game(self, options: BookOptions) -> None:
+        self._rng.begin(options.seed)
+
+    def answer(self, position: "ShogiPosition", clock: Clock, options: BookOptions, report: Report) -> BestMove | None:
+        """The book's move; None where the book has none or is not to be used."""
+        if options.consideration_mode:
+            return None
+        self._rng.heed(options.seed)
+        try:
+            choice = self.consult(position, clock.limits, options)
+        except BookError as error:
+            report(Info(string=f"Error! {error}"))
+            return None
+        if choice is None:
+            return None
+        entry, line = choice
+        report(
+            Info(
+                depth=entry.depth or len(line),
+                time=round(clock.elapsed()),
+                nodes=0,
+                multipv=1 if options.multi_pv > 1 else None,
+                score_cp=entry.value,
+                pv=line,
+                string="from the book",
+            )
+        )
+        return BestMove(*line[:2])
 
     def consult(
-        self, position: "ShogiPosition", limits: Limits, options: BookOptions, random: Random
+        self, position: "ShogiPosition", limits: Limits, options: BookOptions
     ) -> tuple[BookMove, tuple[str, ...]] | None:
         """The book move to play, if a `go` with `limits` wants one and the book has one that is legal; and a line of
         legal moves: it, and what the book expects after it.
@@ -92,7 +126,7 @@ class OwnBook:
             return None
         if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
             return None
-        entry = choose(legal_moves(books, position), options, random)
+        entry = choose(legal_moves(books, position), options, self._rng)
         return (entry, self._line(books, position, entry)) if entry else None
 
     @staticmethod
@@ -117,16 +151,13 @@ class ShownBook:
     def __init__(self, options: BookOptions) -> None:
         self._options, self._book = options, OwnBook()
 
-    def __call__(self, position: PlayedPosition) -> Sequence[KnownMove]:
+    def __call__(self, position: "ShogiPosition") -> Sequence[KnownMove]:
         """The best first. Raises BookError."""
-        from pydlshogi.games.shogi.position import ShogiPosition
-
-        assert isinstance(position, ShogiPosition)
         if open_changed := self._book.opening(self._options.book_file):
             opened = open_changed()
             for remark in opened.remarks:
                 log.warning(remark)
-            self._book.use(opened)
+            self._book.install(opened)
         found = legal_moves(self._book.opened.books, position)
         return [KnownMove(each.move, each.value, each.played) for each in sorted(found, key=_worth, reverse=True)]
 

@@ -1,13 +1,17 @@
 """What the engines of shogi let the user decide beside what all engines do."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.engine.book import BookOptions
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Combo, Spin
 
+if TYPE_CHECKING:
+    from pydlshogi.support.arrays import Records
 
-class MCTSPlayerOptions(MCTSOptions, BookOptions):
+
+class MCTSPlayerOptions(BookOptions):
     """Those of the engine that searches."""
 
     # Found by games of the network that ships: see docs/laboratory.md.
@@ -53,3 +57,8 @@ class MCTSPlayerOptions(MCTSOptions, BookOptions):
             "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
             "odds_count": rule.endswith("H"),
         }
+
+    def rule_settings(self, position: PlayedPosition) -> "Records":
+        settings = position.settings.copy()
+        settings["mate_plies"] = max(1, self.overlooking(int(self.mate_leaf_search)))
+        return settings

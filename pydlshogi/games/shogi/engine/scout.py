@@ -8,14 +8,17 @@ since the game began, and the root of the search, and neither clocks nor network
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.game import PlayedPosition
-from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict
+from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict, prepare
+from pydlshogi.games.shogi.engine.checkmate import CheckmateSolver
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import states_of, through
+from pydlshogi.player.base_player import Checkmate
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.scout import Scout
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.root import Root
@@ -45,11 +48,24 @@ _NODES_PER_MILLISECOND: Final = 50
 """A look of so many ends within a millisecond even on a slow machine, the line of what it finds included."""
 
 
+class Compiled(NamedTuple):
+    """The kernels are there."""
+
+    remarks: Sequence[str] = ()
+
+
+def _compiled() -> Compiled:
+    prepare()
+    return Compiled()
+
+
 class MateScout(Scout):
     """That of shogi. A mate that may lead through a position played before is none."""
 
     def __init__(self) -> None:
         self._search: MateSearch | None = None
+        self._checkmate = CheckmateSolver()
+        self._compiled = False
         self._spent: Counter[bytes] = Counter()
         """Nodes of the looks at each position; _MOST: no more are of use."""
         self._trail: Records
@@ -59,13 +75,27 @@ class MateScout(Scout):
         self._savings = 0.0
         self._solution: Line = ()
 
+    def loading(self, _: MCTSPlayerOptions) -> Callable[[], Compiled] | None:
+        return None if self._compiled else _compiled
+
+    def install(self, _: Compiled) -> None:
+        self._compiled = True
+
+    def plies_of(self, options: MCTSPlayerOptions) -> int:
+        return options.overlooking(options.mate_root_search)
+
+    def nodes_of(self, options: MCTSPlayerOptions) -> int:
+        return options.mate_search_nodes
+
+    def solve(self, position: ShogiPosition, clock: Clock) -> Checkmate:
+        return self._checkmate.solve(position.sfen(), clock)
+
     def forget(self) -> None:
         self._spent.clear()
         if self._search is not None:
             self._search.forget()
 
-    def begin(self, position: PlayedPosition, plies: int) -> None:
-        assert isinstance(position, ShogiPosition)
+    def begin(self, position: ShogiPosition, plies: int) -> None:
         if plies != self._plies:
             self._spent.clear()
         self._position = position.copy()

@@ -1,19 +1,16 @@
-"""The player of Dobutsu shogi: the search that all games share, with the solution of the game."""
+"""Dobutsu shogi by its solution: what the search that all games share need not look for."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from pydlshogi.game import Outcome, PlayedPosition
+from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu import is_solved, solution_file
 from pydlshogi.games.dobutsu.game import DobutsuOptions
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.solution import Solution
-from pydlshogi.player.base_player import BestMove, Info, Loaded, PlayerError, Report, moves_named
+from pydlshogi.player.base_player import Adviser, BestMove, Info, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.options import EngineOptions
-from pydlshogi.player.shared_search import SharedSearchPlayer
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import stamp_of
 
@@ -22,23 +19,21 @@ _LONGEST_LINE: Final = 12
 """Moves of a line that is shown."""
 
 
-class DobutsuPlayer(SharedSearchPlayer):
-    """It searches. Where there is a solution of the game, it analyses by it, and may play by it."""
+class PerfectPlay(Adviser[DobutsuOptions, Any]):
+    """Where there is a solution of the game, analyses are by it, and games may be played by it."""
 
-    options: DobutsuOptions
-
-    def loading(self, options: EngineOptions) -> Callable[[], Loaded] | None:
-        assert isinstance(options, DobutsuOptions)
+    def loading(self, options: DobutsuOptions) -> None:
+        """Raises PlayerError where there is no solution to play by."""
         if options.perfect_play:
             _solution()
-        return super().loading(options)
 
-    def answer_at_once(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
+    def answer(
+        self, position: DobutsuPosition, clock: Clock, options: DobutsuOptions, report: Report
+    ) -> BestMove | None:
         """By the solution, when it is to be played by, or somebody wants to know the best moves."""
-        assert isinstance(position, DobutsuPosition)
         # Moves are named where the opinion of the network is wanted of each.
-        analysed = self.watched(clock) and not clock.limits.searchmoves and is_solved()
-        if not (self.options.perfect_play or analysed):
+        analysed = options.watched(clock) and not clock.limits.searchmoves and is_solved()
+        if not (options.perfect_play or analysed):
             return None
         solution = _solution()
         among = moves_named(position, clock.limits.searchmoves)
@@ -47,13 +42,13 @@ class DobutsuPlayer(SharedSearchPlayer):
             return None  # the game does not get there
         best = _trickiest(solution, position, moves)
         ranked = [best, *(move for move in moves if move != best)]
-        for place, move in enumerate(ranked[: self.options.multi_pv], 1):
+        for place, move in enumerate(ranked[: options.multi_pv], 1):
             ends = moves[move]
             report(
                 Info(
                     time=round(clock.elapsed()),
                     nodes=0,
-                    multipv=place if self.options.multi_pv > 1 else None,
+                    multipv=place if options.multi_pv > 1 else None,
                     score_cp=0 if ends.value == 0.5 else None,
                     score_mate={1.0: ends.plies, 0.5: None, 0.0: -ends.plies}[ends.value],
                     win_rate=ends.value,
