@@ -199,3 +199,19 @@ def test_on_the_disk_no_game_finds_the_kernel_of_another(installation: Installat
     installation.program.write_text(GAME)
     answers = [installation.run(GAME=game)[:2] for game in ("doubles", "squares", "doubles")]
     assert answers == [("42", "0"), ("441", "0"), ("42", "1")]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_plain_numba_searches_the_same_tree() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-m", "pydlshogi.bench", "signature"],
+            env=os.environ | {"PLAIN_NUMBA": plain},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for plain in ("0", "1")
+    ]
+    assert said[0] == said[1] != ""

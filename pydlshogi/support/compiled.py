@@ -2,6 +2,11 @@
 
 A kernel is called from Python; rules are what kernels are made of. Neither may call itself: a recursive function that
 numba loads from its cache crashes the process (numba issue 6061).
+
+Four things here come from numba's inside, and each has its comment and its figure: `_Cache`, `_RuleLibrary` with
+`_RuleCompiler` and `_Rule`, `Flags.values`, and the names of the runtime. With PLAIN_NUMBA=1 all is compiled by
+`numba.njit` alone, slowly and anew at each start, to the same result: what works only so, a new release of numba has
+broken.
 """
 
 import hashlib
@@ -37,6 +42,7 @@ _IMPORT: Final = re.compile(
 )
 """An import as `ruff format` writes it. To parse the sources would cost each start a third of a second."""
 _NAME: Final = re.compile(r"\w+")
+PLAIN: Final = os.environ.get("PLAIN_NUMBA") == "1"
 _LIBRARY: Final = PACKAGE / "__init__.py"
 """It imports what programs in Python ask for, and nothing of it is compiled."""
 _LONGEST_NAME: Final = "-" * 120
@@ -138,8 +144,8 @@ def _copy_whole(source: Path, target: Path) -> None:
 
 
 _DEBUGGED: Final = "1" in (os.environ.get("NUMBA_DISABLE_JIT"), os.environ.get("NUMBA_BOUNDSCHECK"))
-_KERNELS: Final = None if _DEBUGGED else kernels_folder()
-"""What is compiled to be debugged is another code, and not kept."""
+_KERNELS: Final = None if _DEBUGGED or PLAIN else kernels_folder()
+"""What is compiled to be debugged, or plainly, is another code, and not kept."""
 _CACHE_DIR: Final = threading.Lock()
 """Held while numba's setting is that of one kernel: threads may import at once."""
 
@@ -174,7 +180,7 @@ _kernels: dict[str, Any] = {}
 """Those made for games, by name."""
 
 _ALLOCATING: Final[Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-_OPTIONS: Final[Any] = {**_ALLOCATING, "_nrt": False}
+_OPTIONS: Final[Any] = _ALLOCATING if PLAIN else {**_ALLOCATING, "_nrt": False}
 """Without numba's runtime: it counts the references to arrays, a dozen of them at each step of a playout, and where
 several threads count the same ones they wait for each other.
 """
@@ -182,7 +188,7 @@ several threads count the same ones they wait for each other.
 
 # A function of numba's that a kernel calls may have been compiled for one that allocates, and name numba's runtime.
 # numba makes these names known before it compiles; a kernel that is loaded without them crashes the process.
-for _name, _address in _nrt_python.c_helpers.items():
+for _name, _address in () if PLAIN else _nrt_python.c_helpers.items():
     llvmlite.binding.add_symbol(f"NRT_{_name}", _address)
 
 
@@ -195,7 +201,8 @@ def _values(flags: Any) -> dict[str, Any]:
 
 # numba compares all options with all others for each operator that it meets, and asks them one by one: a tenth of the
 # time that kernels take to compile.
-Flags.values = _values  # type: ignore[method-assign]
+if not PLAIN:
+    Flags.values = _values  # type: ignore[method-assign]
 
 
 class _RuleLibrary(JITCodeLibrary):
@@ -248,10 +255,12 @@ class _Rule(CPUDispatcher):
         return cast(Callable[..., Any], numba.njit(**_OPTIONS)(self.py_func))
 
 
-def rule(function: Function, **options: bool) -> Function:
+def rule(function: Function, **options: Any) -> Function:
     """Compile `function` as a part of the kernels that call it."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
+    if PLAIN:
+        return cast(Function, numba.njit(**_OPTIONS, **options)(function))
     options |= {"nopython": True, "no_cpython_wrapper": True}
     return cast(Function, _Rule(function, targetoptions=_OPTIONS | options, pipeline_class=_RuleCompiler))
 
