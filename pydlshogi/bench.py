@@ -29,7 +29,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -37,16 +37,9 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.bench_backends import backends
+from pydlshogi.catalogue import GAMES
 from pydlshogi.encoding import Encoding
-from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
-from pydlshogi.games.dobutsu import rules as dobutsu
-from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.othello import rules as othello
-from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.engine.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
-from pydlshogi.games.othello.game import GAME as OTHELLO_GAME
-from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as SHOGI
@@ -61,7 +54,6 @@ from pydlshogi.network.sparse import random_sparse_weights
 from pydlshogi.network.sparse_backend import SparseBackend
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.network_player import Network
-from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import Float32Array, Int32Array
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.files import shipped_model
@@ -74,13 +66,6 @@ from pydlshogi.uct.search import Search, stored_search
 MIDDLE_GAME: Final = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 END_GAME: Final = "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 124"
 POSITIONS: Final = {"start": START_SFEN, "middle game": MIDDLE_GAME, "end game": END_GAME}
-OTHELLO_MIDDLE_GAME: Final = "f5d6c3d3c4f4f6f3e6e7d7c5b6d8c6c7"
-OTHELLO_SEARCHES: Final[Sequence[tuple[str, int, Mapping[str, str]]]] = (
-    ("IaGo, rollouts 0.5", 40_000, {"IaGo": "true"}),
-    ("IaGo, no rollouts", 200_000, {"IaGo": "true", "Rollouts": "0"}),
-    ("AlphaZero", 40_000, {}),
-)
-"""Names, playouts and options."""
 MATE_PLIES: Final = int(MCTSPlayerOptions().mate_leaf_search)
 
 
@@ -198,52 +183,6 @@ def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
     return f"{both:8,.0f} evaluations/s of one core ({sizes}), {value:,.0f} of the value alone"
 
 
-def dobutsu_speed(trees: int, playouts: int, batch_size: int, repeats: int = 5) -> float:
-    """Playouts per second of CPU time in Dobutsu shogi, the median of some runs, each with fresh trees.
-
-    `playouts` in each of the trees, in batches of `batch_size` from each. The time to set the roots does not count.
-    """
-    position, evaluator, speeds = DobutsuPosition(), UniformEvaluator(), []
-    batch = Batch(trees * batch_size, dobutsu.RULES.most_moves)
-    megabytes = 16 + trees * playouts // 2000
-    for _ in range(repeats + 1):  # the first warms up
-        search = stored_search(dobutsu.RULES, position.settings, None, megabytes, trees=trees)
-        for tree in range(trees):
-            search.set_root(position, tree=tree)
-        began = time.process_time()
-        while search.playouts < trees * playouts:
-            batch.clear()
-            search.backup(search.gather(batch, [batch_size] * trees), evaluator.evaluate(batch))
-        speeds.append(search.playouts / (time.process_time() - began))
-    return statistics.median(speeds[1:])
-
-
-def othello_speeds(seconds: float = 1.0) -> Iterator[str]:
-    """Lines on the searching engine of Othello, by CPU time. Raises PlayerError."""
-    start, middle = OthelloPosition(), OthelloPosition(parse_transcript(OTHELLO_MIDDLE_GAME).end)
-    for name, playouts, settings in OTHELLO_SEARCHES:
-        engine = OTHELLO_GAME.mcts()
-        apply_settings(engine.options, {"Threads": "1", **settings})
-        player = engine.load()
-        player.prepare()
-        speeds = []
-        for root in (start, middle):
-            player.new_game()
-            began = time.process_time()
-            player.think(root, player.start_analysis(root, playouts, None), lambda _: None)
-            speeds.append(playouts / (time.process_time() - began))
-        yield f"othello      {name:18}: {speeds[0]:8,.0f} playouts/s from the start, {speeds[1]:8,.0f} playouts/s later"
-    rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), seed=1)
-    batch = Batch(256, othello.RULES.most_moves, OTHELLO)
-    for _ in range(batch.capacity):
-        batch.add(start, start.legal_moves())
-    rollouts.results(batch)
-    began, done = time.process_time(), 0
-    while time.process_time() - began < seconds:
-        done += len(rollouts.results(batch))
-    yield f"othello      whole rollouts    : {done / (time.process_time() - began):8,.0f} rollouts/s of one core"
-
-
 def network_speed(network: Network, seconds: float) -> tuple[float, float]:
     """Playouts per second of a search with a network, and positions per second of the network alone.
 
@@ -311,7 +250,7 @@ def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
     return digest.hexdigest()[:8]
 
 
-PARTS: Final = ("core", "growth", "network", "sparse", "dobutsu", "othello", "signature")
+PARTS: Final = ("core", "growth", "network", "sparse", *(name for name in GAMES if name != SHOGI.name), "signature")
 ASKED_PARTS: Final = ("backends",)
 """Run only where they are asked for."""
 
@@ -343,12 +282,9 @@ def report(
     if "sparse" in parts:
         for name, sfen in POSITIONS.items():
             yield f"sparse       {name:12}: {sparse_speed(sfen)}"
-    if "dobutsu" in parts:
-        for trees, each, batch_size in ((512, 64, 4), (1, playouts, 128)):
-            speed = dobutsu_speed(trees, each, batch_size)
-            yield f"dobutsu      {trees:3} trees of {each:,} playouts: {speed:8,.0f} playouts/s of one core"
-    if "othello" in parts:
-        yield from othello_speeds()
+    for game in GAMES.values():
+        if game.name in parts:
+            yield from game.speeds(playouts)
     if "signature" in parts:
         yield f"signature {signature()}"
     if "backends" in parts:

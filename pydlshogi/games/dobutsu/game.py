@@ -1,6 +1,6 @@
 """Dobutsu shogi as one of the games of the catalogue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pydlshogi.entry import GameEntry, Opponent, ladder
@@ -92,6 +92,11 @@ class Dobutsu(GameEntry):
             return MCTSPlayer(options, Network(self), [PerfectPlay()])
 
         return self.engine(options, load)
+
+    def speeds(self, playouts: int) -> Iterator[str]:
+        from pydlshogi.games.dobutsu.bench import speeds
+
+        return speeds(playouts)
 
     def in_danger(self, position: "DobutsuPosition") -> str:
         from pydlshogi.games.dobutsu.position import threatened_lion

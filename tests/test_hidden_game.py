@@ -1,0 +1,58 @@
+"""Without the folder of a game all the rest is as before: nothing but the folder knows the game."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IMPORT_ALL = """
+import pkgutil, pydlshogi
+from importlib import import_module
+wanted = {"cupy", "chainer", "onnx", "onnxruntime", "openvino", "torch", "ray", "cshogi", "google", "matplotlib"}
+for module in pkgutil.walk_packages(pydlshogi.__path__, "pydlshogi."):
+    if module.name.endswith("__main__"):
+        continue
+    try:
+        import_module(module.name)
+    except ModuleNotFoundError as error:
+        if error.name.split(".")[0] not in wanted:
+            raise
+from pydlshogi.catalogue import GAMES
+print(*GAMES)
+"""
+PLAY = "isready\nposition startpos\ngo nodes 4\nquit\n"
+
+
+@pytest.fixture(scope="module")
+def without_othello(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("without")
+    shutil.copytree(ROOT / "pydlshogi", folder / "pydlshogi", ignore=shutil.ignore_patterns("othello"))
+    shutil.copytree(ROOT / "model", folder / "model")
+    return folder
+
+
+def run(folder: Path, *words: str, said: str = "") -> str:
+    command = [sys.executable, "-P", *words]
+    env = os.environ | {"PYTHONPATH": str(folder)}
+    done = subprocess.run(command, cwd=folder, env=env, input=said, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_module_is_imported_and_the_game_is_not_listed(without_othello: Path) -> None:
+    assert run(without_othello, "-c", IMPORT_ALL) == "shogi dobutsu\n"
+
+
+@pytest.mark.long  # all is compiled anew
+def test_the_search_is_the_same(without_othello: Path) -> None:
+    assert run(without_othello, "-m", "pydlshogi.bench", "signature") == run(ROOT, "-m", "pydlshogi.bench", "signature")
+
+
+@pytest.mark.long
+def test_other_games_are_played(without_othello: Path) -> None:
+    for game in ("shogi", "dobutsu"):
+        assert "\nbestmove " in run(without_othello, "-m", "pydlshogi.usi", game, said=PLAY)
