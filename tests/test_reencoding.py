@@ -49,6 +49,11 @@ def test_it_thinks_the_same(kind: str, depth: int) -> None:
         assert policy_longer == pytest.approx(policy, abs=1e-5)
 
 
+def test_planes_that_nobody_knows_how_to_fill_are_not_filled() -> None:
+    weights = random_weights(architecture_for(BOOK, "policy_value_resnet", 1, 8), 5)
+    assert in_planes_of(DLSHOGI._replace(name="another"), weights) is weights
+
+
 def test_what_is_no_network_is_refused() -> None:
     with pytest.raises(ModelError):
         in_planes_of(DLSHOGI, {"l1/W": np.zeros((1, 104, 3, 3), np.float32)})

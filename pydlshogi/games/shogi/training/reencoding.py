@@ -33,7 +33,7 @@ def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
     `weights` are not those of a network.
     """
     ends = architecture_of(weights).ends
-    if encoding is not BOOK and ends.suit(BOOK):
+    if encoding in (DLSHOGI, HISTORY, NYUGYOKU) and ends.suit(BOOK):
         return in_planes_of(encoding, _in_dlshogis(weights))
     if encoding in (HISTORY, NYUGYOKU) and ends.suit(DLSHOGI):
         first = weights["l1/W"]
