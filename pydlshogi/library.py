@@ -24,11 +24,18 @@ class Engine:
         # Whoever forgets to close it need not wait for a search at the end.
         finalize(self, self.pool.close, cancel=True)
 
-    def ask(self, moves: Sequence[str] = (), start: str | None = None, game: str = "shogi", **wanted: Any) -> Answer:
+    def ask(
+        self, moves: Sequence[str] | Game = (), start: str | None = None, game: str = "shogi", **wanted: Any
+    ) -> Answer:
         """What is thought of the position after `moves` from `start`, None for the usual one. Raises PlayerError.
 
+        `moves`: as USI writes them, or a whole game as `read` gives it.
         `wanted`: fields of `Question`, such as visits=500, time=1000 (milliseconds), lines=3, policy=True.
         """
+        if isinstance(moves, Game):
+            start, moves = moves.start_sfen, moves.usi
+        if wrong := [move for move in moves if not isinstance(move, str)]:
+            raise PlayerError(f"{wrong[0]!r} is no move in USI; those of a record are in its `usi`")
         if not wanted.keys() & {"visits", "time", "opponent"}:
             wanted["visits"] = VISITS
         return next(self.ask_all([Question(game, start, tuple(moves), **wanted)]))

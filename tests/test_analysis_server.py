@@ -323,3 +323,18 @@ def test_where_nobody_listens_any_longer_nothing_more_is_searched(caplog: pytest
     pool.close()
     assert len(written) == 1
     assert not caplog.records
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot say who reads a pipe")
+def test_it_ends_with_who_asked_while_a_search_says_nothing() -> None:
+    command = [sys.executable, "-m", "pydlshogi.analysis_server", "--option", "Backend=uniform"]
+    server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    asked = {"id": "a", "game": "dobutsu", "maxVisits": 10**9}
+    server.stdin.write(json.dumps(asked).encode() + b"\n" + b'{"id": "b", "action": "query_version"}\n')
+    server.stdin.flush()
+    server.stdout.readline()
+    server.stdout.close()
+    server.stdin.close()
+    assert server.wait(WAIT) == 1

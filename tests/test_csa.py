@@ -204,12 +204,12 @@ def test_a_game_from_login_to_record(table: Table) -> None:
         (ENTERED, "%KACHI", "#JISHOGI\n#WIN", ("b", "declaration")),
         (MATED, "%TORYO", "#RESIGN\n#LOSE", ("w", "resign")),
         (START, "+7776FU", "#ILLEGAL_MOVE\n#LOSE", ("w", "illegal_move")),
-        (START, "+7776FU", "+7776FU,T1\n#MAX_MOVES\n#CENSORED", ("d", "max_moves")),
+        (START, "+7776FU", "+7776FU,T1\n#MAX_MOVES\n#CENSORED", (None, "max_moves")),
         (START, "+7776FU", "+7776FU,T1\n#SENNICHITE\n#DRAW", ("d", "sennichite")),
         (START, "+7776FU", "#OUTE_SENNICHITE\n#WIN", ("b", "perpetual_check")),
     ],
 )
-def test_how_games_end(table: Table, position: str, said: str, answer: str, outcome: tuple[str, str]) -> None:
+def test_how_games_end(table: Table, position: str, said: str, answer: str, outcome: tuple[str | None, str]) -> None:
     peer = table.start().connected().begin(summary(position=position))
     assert peer.hear().startswith(said)
     peer.say(answer)

@@ -43,6 +43,15 @@ def test_a_position_is_asked_about() -> None:
         assert engine.ask(start="4k4/9/4P4/9/9/9/9/9/4K4 b G 1").lines[0].score_mate == 1
 
 
+def test_a_game_that_was_read_is_asked_about() -> None:
+    game = read(RECORD)[0]
+    with QUICK() as engine:
+        whole, written = (engine.ask(moves, visits=5) for moves in (game, game.usi))
+        assert (whole.move, whole.lines[0].nodes) == (written.move, written.lines[0].nodes)
+        with pytest.raises(PlayerError, match="is no move in USI"):
+            engine.ask(game.moves, visits=5)  # type: ignore[arg-type]
+
+
 def test_a_game_is_analysed_in_its_order_however_many_searches_there_are() -> None:
     game = read(RECORD)[0]
     with QUICK() as one, QUICK(searches=2) as two:

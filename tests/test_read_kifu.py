@@ -269,7 +269,7 @@ def test_several_games_in_a_file(tmp_path: Path) -> None:
 # encodings
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16", "iso2022_jp"])
 @pytest.mark.parametrize("text", [f"N+羽生善治\nN-柿木\nPI\n+\n{OPENING}", "先手：羽生善治\n後手：柿木\n1 ７六歩(77)"])
 def test_names_in_every_encoding(record, text: str, encoding: str) -> None:
     assert record(text.encode(encoding)).names == ("羽生善治", "柿木")

@@ -17,7 +17,8 @@ _HALF_WIDTH_KATAKANA: Final = re.compile("[｡-ﾟ]")
 
 
 def decode(data: bytes) -> str:
-    """Text with `\\n` line ends. Order: byte order mark, encoding named in the first line, UTF-8, CP932 or EUC-JP.
+    """Text with `\\n` line ends. Order: ISO-2022-JP by its escapes, byte order mark, encoding named in the
+    first line, UTF-8, CP932 or EUC-JP.
 
     Bytes that fit none of them (a cut character in a comment) become U+FFFD rather than cost the game; where they
     stand in a move, the format's reader refuses it.
@@ -27,7 +28,7 @@ def decode(data: bytes) -> str:
 
 def _decode(data: bytes) -> str:
     if data.isascii():
-        return data.decode("ascii")
+        return data.decode("iso2022_jp" if b"\x1b$" in data else "ascii", "replace")
     if data.startswith(codecs.BOM_UTF8):
         return data.decode("utf-8-sig", "replace")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

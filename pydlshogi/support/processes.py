@@ -3,6 +3,7 @@
 import atexit
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
@@ -27,6 +28,22 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def end_when_nobody_listens(descriptor: int) -> None:
+    """End the process as soon as nobody reads the pipe any more: a search would keep a core busy for days.
+
+    Windows cannot be asked who reads a pipe: there the search ends first.
+    """
+
+    def wait() -> None:
+        if sys.platform != "win32":
+            poll = select.poll()
+            poll.register(descriptor, 0)
+            poll.poll()
+            os._exit(1)
+
+    threading.Thread(target=wait, name="listener", daemon=True).start()
 
 
 class ProcessPool(WorkerPool):

@@ -3,10 +3,7 @@
 NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
 """
 
-import os
-import select
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -22,11 +19,12 @@ from pydlshogi.games.othello.protocols.loaded_engine import (
 )
 from pydlshogi.games.othello.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.processes import end_when_nobody_listens
 
 
 def speak(engine: LoadedEngine) -> None:
     """Converse on stdin and stdout."""
-    threading.Thread(target=_end_when_nobody_listens, args=(sys.stdout.fileno(),), name="listener", daemon=True).start()
+    end_when_nobody_listens(sys.stdout.fileno())
     first = next((line for line in sys.stdin if line.strip()), "")
     lines = chain([first], sys.stdin)
     if first.split()[:1] == ["nboard"]:
@@ -35,18 +33,6 @@ def speak(engine: LoadedEngine) -> None:
         NBoard(engine, lambda line: _say(f"{line}\n")).run(read_ahead(lines, nboard.interrupts))
     else:
         Gtp(engine).run(read_ahead(lines, gtp.interrupts), _say)
-
-
-def _end_when_nobody_listens(descriptor: int) -> None:
-    """A controller that dies would leave a core to the search that it asked for, at a high level for days.
-
-    Windows cannot be asked who reads a pipe: there the search ends first.
-    """
-    if sys.platform != "win32":
-        poll = select.poll()
-        poll.register(descriptor, 0)
-        poll.poll()
-        os._exit(1)
 
 
 def _say(text: str) -> None:

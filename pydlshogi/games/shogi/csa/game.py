@@ -229,7 +229,9 @@ class ServerGame:
         ending = self._ending
         if result == "#CHUDAN":
             return self.record("interrupted")
-        if result in {"#DRAW", "#CENSORED"}:
+        if result == "#CENSORED":  # broken off at the server's limit: neither won nor drawn
+            return self.record(ending)
+        if result == "#DRAW":
             return self.record("jishogi" if ending == "declaration" else ending, "d")
         own = self._terms.own
         return self.record(ending, _SIDES[own if result == "#WIN" else 1 - own])
