@@ -45,7 +45,7 @@ from pydlshogi.training.batches import Shuffle, batches
 from pydlshogi.training.dataset import Dataset, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES
-from pydlshogi.training.journal import Journal, say
+from pydlshogi.training.journal import Heartbeat, Journal, say
 from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, first_weights, read_checkpoint
 from pydlshogi.training.settings import OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
@@ -149,7 +149,9 @@ class Log:
         self._bar.close()
 
 
-def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None) -> None:
+def train(
+    entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state: dict[str, Any] | None, beat: Heartbeat
+) -> None:
     """Run to the end of the schedule, from the start or from the checkpoint `state`; then write the network."""
     out = Path(settings.out)
     run, dataset = begin(entry, encoding, settings, state)
@@ -168,7 +170,7 @@ def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state
             run.learn(next(source))
             run.progress = timeline.progress(run.step)
             now = time.monotonic()
-            how_far = log.step(now, timeline.left(run.step))
+            beat.now = how_far = log.step(now, timeline.left(run.step))
             if run.step % settings.validate_every == 0:
                 log.validated(dataset.validate(run.predict, settings.validate_positions), how_far)
             stop = stopped()
@@ -181,6 +183,7 @@ def train(entry: TrainingEntry, encoding: Encoding, settings: FromRecords, state
                     raise TrainingError(f"stopped after {run.step} steps, which could not be saved in {out}")
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
+    beat.now = "validating"
     try:
         finish(run, settings, dataset, log.write)
     except OSError as error:
@@ -285,10 +288,10 @@ def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     settings = resumed(entry, state, given) if state else entry.settings(**given)
     settings.check()
     encoding = encodings_for(game, settings.kind, settings.encoding)[0]
-    with reserved(out):
+    with reserved(out), Heartbeat("reading what is learned from") as beat:
         if not resume:
             check_new(out)
-        train(entry, encoding, settings, state)
+        train(entry, encoding, settings, state, beat)
 
 
 def check_new(out: Path) -> None:

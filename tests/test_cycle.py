@@ -105,11 +105,14 @@ def test_what_cannot_be_done_is_said_in_a_line_and_leaves_nothing(
     assert not list((tmp_path / "new").glob("*"))
 
 
-def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, capsys) -> None:
+def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("pydlshogi.training.journal.EVERY", 0.01)
     line = one_more_cycle(copied(run, tmp_path), "--full-share", "0")
     assert (line["positions"], line["exact"]) == (0, 0)
     assert line["policy_loss"] is line["false_resignations"] is None
-    assert " new; too few positions for a step; " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert " new; too few positions for a step; " in said
+    assert ": playing 2 sets of 6 games\n" in said, "while nothing else is said"
 
 
 def test_a_run_without_its_checkpoint_is_not_begun_anew(run: Path, tmp_path: Path, capsys) -> None:

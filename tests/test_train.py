@@ -364,7 +364,8 @@ def curve(folder: Path, name: str) -> list[list[float]]:
     return [[line["step"], *(line[figure] for figure in train.FIGURES)] for line in lines if "loss" in line]
 
 
-def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setattr("pydlshogi.training.journal.EVERY", 0.01)
     assert train.main(options(folder, "run", **{"steps": 120, "learning-rate": 0.05, "average": 0.9})) == 0
     figures = curve(folder, "run")
     assert figures[-1][2] < figures[0][2] - 1.0
@@ -372,7 +373,11 @@ def test_a_run_learns_and_writes_a_network(folder: Path, capsys: pytest.CaptureF
     assert report["validation"]["positions"] == 80
     assert set(report["options"]) == {"Eval_Coef", "temperature"}
     assert read_weights(folder / "run" / "net.npz")["l1/W"].shape == (8, 104, 3, 3)
-    assert "wrote net.json, net.npz in " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "wrote net.json, net.npz in " in said
+    assert re.findall(r"^step \d+ of 120 \(\d+%, \d:\d\d:\d\d left\)$", said, re.MULTILINE), (
+        "now and then, where no bar is"
+    )
 
 
 def test_a_run_begins_with_another_runs_network_and_more_games(folder: Path) -> None:

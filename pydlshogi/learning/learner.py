@@ -27,7 +27,7 @@ from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.batches import batches
 from pydlshogi.training.examples import TrainingBatch, batch_of, joined
 from pydlshogi.training.gradients import FIGURES
-from pydlshogi.training.journal import Journal, say
+from pydlshogi.training.journal import Heartbeat, Journal, say
 from pydlshogi.training.run import Run, first_weights, read_checkpoint
 from pydlshogi.training.settings import encodings_for
 
@@ -77,18 +77,20 @@ class Learner:
     def done(self) -> bool:
         return self.minutes >= self._settings.minutes
 
-    def cycle(self) -> dict[str, Any]:
+    def cycle(self, beat: Heartbeat) -> dict[str, Any]:
         """Play, learn, compare. Returns the line of the journal."""
         folder, kept = self._folder, self._run.kept
         number = int(kept["cycle"])
         begun = time.monotonic()
-        sets, share, games = self._play(number)
+        sets, share, games = self._play(number, beat)
+        beat.now = f"cycle {number + 1}: learning"
         played = time.monotonic()
         line = {"step": number + 1, "played": games} | self._learn(number, sets, kept["seconds"] + played - begun)
         learned = time.monotonic()
         kept["cycle"] = number + 1
         self._run.write(folder.network(number + 1))
         compared = time.monotonic()
+        beat.now = f"cycle {number + 1}: comparing"
         if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
             line |= self._compare(number + 1)
         times = {"play": played - begun, "learn": learned - played, "compare": time.monotonic() - compared}
@@ -105,7 +107,7 @@ class Learner:
         self._run.write(self._folder.result, half=True)
         return self._folder.result
 
-    def _play(self, number: int) -> tuple[list[PlayedGames], float, int]:
+    def _play(self, number: int, beat: Heartbeat) -> tuple[list[PlayedGames], float, int]:
         """The sets of games of this cycle, those that are missing played now; the network's share of that time; and how
         many games that was.
         """
@@ -115,10 +117,12 @@ class Learner:
         task = partial(playing, self._game.name, network, settings)
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
+        beat.now = f"cycle {number + 1}: playing {len(missing)} sets of {settings.games} games"
         for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, network)):
             write_arrays(folder.games(number, index), played)
             shares.append(share)
             games += len(played.lengths)
+            beat.now = f"cycle {number + 1}: {len(shares) - 1} of {len(missing)} sets of games are played"
         return folder.played(number), sum(shares) / max(1, len(missing)), games
 
     def _learn(self, number: int, sets: Sequence[PlayedGames], seconds: float) -> dict[str, Any]:
@@ -227,12 +231,15 @@ def sized(lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
 def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool) -> None:
     """Run to the end."""
     learner = Learner(game, folder, settings, pool)
-    layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes"
+    layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes{postfix}"
     before = min(learner.minutes, settings.minutes)  # of a bar that is more than full tqdm no longer knows the whole
-    with tqdm(total=settings.minutes, initial=before, bar_format=layout, disable=None) as bar:
+    with (
+        tqdm(total=settings.minutes, initial=before, bar_format=layout, disable=None) as bar,
+        Heartbeat("", bar) as beat,
+    ):
         lines: list[dict[str, Any]] = []
         while not learner.done:
-            lines.append(learner.cycle())
+            lines.append(learner.cycle(beat))
             say(described(lines[-1]))
             if len(lines) == _SIZED:
                 say(sized(lines[1:], settings.minutes, min(pool.size(), learner.sets)))

@@ -5,13 +5,17 @@ The journal outlives full disks and killed processes, and fits the run after a r
 
 import json
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Self
 
 from tqdm import tqdm
 
 from pydlshogi.support.files import append_whole, write_whole
+
+EVERY: Final = 10.0
+"""Seconds between two lines of a heartbeat."""
 
 
 class Journal:
@@ -38,6 +42,31 @@ def say(text: str) -> None:
     with suppress(OSError):
         tqdm.write(text)
         sys.stdout.flush()
+
+
+class Heartbeat:
+    """Inside, what is under way is said every ten seconds: on the bar, or in lines where there is no terminal."""
+
+    def __init__(self, now: str, bar: "tqdm[Any] | None" = None) -> None:
+        self.now = now
+        """What is under way."""
+        self._bar, self._ended = bar, threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def _beat(self) -> None:
+        while not self._ended.wait(EVERY):
+            if self._bar is not None and not self._bar.disable:
+                self._bar.set_postfix_str(self.now)
+            elif not sys.stderr.isatty():
+                say(self.now)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
 
 
 def _step_of(line: str) -> float:
