@@ -99,7 +99,7 @@ class Search:
         return priors, float(value)
 
     def backup(self, path: list[tuple[Node, int]], value: float) -> None:
-        """Take the value up the path, seen from the other side at each step. 価値を反転しながら根まで伝える。"""
+        """Take the value up the path, changing sides. 価値を反転しながら根まで伝える。 -> pydlshogi/uct/backup.py"""
         for node, i in reversed(path):
             value = 1 - value
             node.N[i] += 1

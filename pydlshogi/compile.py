@@ -59,13 +59,13 @@ def compile_search() -> Iterator[str]:
     yield "the search"
     search, batch = _search_of_shogi()
     search.set_root(ShogiPosition())
-    search.backup(search.gather(batch, 0), UniformEvaluator().evaluate(batch))  # without a playout: no walk yet
+    search.backup(search.gather(batch, 0), UniformEvaluator().evaluate(batch))  # no playout: without `select`
     half.join()
     engine_named("shogi", "mcts").load().prepare()
 
 
 def _compile_half() -> None:
-    """The network, and the walk down a tree, the largest kernel: of one that has no root."""
+    """The network, and the way down a tree, the largest kernel: of one that has no root."""
     from pydlshogi.games.shogi.game import GAME
     from pydlshogi.network.loading import load_backend
 

@@ -11,7 +11,7 @@ from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import Record, Records
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.playouts import COLLIDED, REPEATED, Walk
+from pydlshogi.uct.playouts import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import Tree
 from pydlshogi.uct.uct_node import UctNodeTable
@@ -48,11 +48,11 @@ class BothBoards:
         self._root = self._twin(position)
         self._replayed.set_root(tree, node, self._root)
 
-    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        table = walk.tree
-        count, playouts, requests = self._stored.walk(walk, paths)
+    def select_leaves(self, selection: Selection, paths: Paths) -> tuple[int, int, int]:
+        table = selection.tree
+        count, playouts, requests = self._stored.select_leaves(selection, paths)
         rows, moves = paths.rows[:count].copy(), paths.moves[:count].copy()
-        self._replayed.look(table, paths, count)
+        self._replayed.apply_rules(table, paths, count)
         for row, other, ours, theirs in zip(rows, paths.rows, moves, paths.moves, strict=False):
             if row["ending"] == COLLIDED:
                 continue
@@ -75,8 +75,8 @@ class BothBoards:
             position.push(int(table.moves[table.nodes["first"][step["node"]] + step["edge"]]))
         return position
 
-    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
-        return self._stored.open(paths, requests, batch)
+    def add_to_batch(self, paths: Paths, requests: int, batch: Batch) -> int:
+        return self._stored.add_to_batch(paths, requests, batch)
 
 
 def compared(

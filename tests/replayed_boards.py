@@ -5,22 +5,22 @@ import numpy as np
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome, Position
 from pydlshogi.support.arrays import Int32Array, Record, Records
 from pydlshogi.support.compiled import compiled
-from pydlshogi.uct.backup import enter
+from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths
-from pydlshogi.uct.playouts import COLLIDED, REPEATED, Walk
+from pydlshogi.uct.playouts import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.selection import select
 from pydlshogi.uct.tree import Tree
 
 
 @compiled
-def _select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
-    return select(walk, rows, steps)
+def _select(selection: Selection, rows: Records, steps: Records) -> tuple[int, int]:
+    return select(selection, rows, steps)
 
 
 @compiled
-def _enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
-    return enter(walk, rows, steps, asked)
+def _add_leaves(selection: Selection, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
+    return add_leaves(selection, rows, steps, asked)
 
 
 def verdict_of(outcome: Outcome | None) -> int:
@@ -42,14 +42,14 @@ class ReplayedBoards:
     def set_root(self, tree: int, node: int, position: Position) -> None:
         self._roots[tree] = position.copy()
 
-    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        self._tree = walk.tree
-        used, known = _select(walk, paths.rows, paths.steps)
-        self.look(walk.tree, paths, used)
-        requests, waiting = _enter(walk, paths.rows[:used], paths.steps, paths.asked)
+    def select_leaves(self, selection: Selection, paths: Paths) -> tuple[int, int, int]:
+        self._tree = selection.tree
+        used, known = _select(selection, paths.rows, paths.steps)
+        self.apply_rules(selection.tree, paths, used)
+        requests, waiting = _add_leaves(selection, paths.rows[:used], paths.steps, paths.asked)
         return used, known + waiting, requests
 
-    def look(self, table: Tree, paths: Paths, count: int) -> None:
+    def apply_rules(self, table: Tree, paths: Paths, count: int) -> None:
         """What the rules say of the ends of the first `count` paths."""
         for i, row in enumerate(paths.rows[:count]):
             row["verdict"], row["by_path"], row["count"] = UNDECIDED, False, 0
@@ -66,7 +66,7 @@ class ReplayedBoards:
             row["count"] = len(moves)
             paths.moves[i, : len(moves)] = moves.astype(np.uint16)
 
-    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
+    def add_to_batch(self, paths: Paths, requests: int, batch: Batch) -> int:
         first = len(batch)
         for i in paths.asked[:requests].tolist():
             position = self._played(self._tree, paths, paths.rows[i])

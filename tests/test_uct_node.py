@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 
 from pydlshogi.support.compiled import compiled
-from pydlshogi.uct.edges import add_stat, bring_best, reserve_edges
 from pydlshogi.uct.tree import EXPANDED, LEAF, NONE
-from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced, insert, slot_of, unlink
+from pydlshogi.uct.uct_node import (
+    UctNodeTable,
+    add_stat,
+    bring_best,
+    free_unreferenced,
+    insert,
+    reserve_edges,
+    slot_of,
+    unlink,
+)
 
 Name = tuple[int, int]
 """Key and ply of a node."""
@@ -22,7 +30,7 @@ def a_table(megabytes: int, state_bytes: int = 0) -> UctNodeTable:
 
 @compiled
 def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
-    """What `enter` and `expand` do: a new node, with its edges if there is room for them."""
+    """What `add_leaves` and `expand` do: a new node, with its edges if there is room for them."""
     node = insert(tree, slot_of(tree, key, ply), key, key, ply)
     if node == NONE:
         return node
@@ -41,7 +49,7 @@ def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
 
 @compiled
 def _visit(tree, node, edge, child):  # type: ignore[no-untyped-def]
-    """What `select` and `enter` do: the first visit of an edge, which leads to `child`; the edge's new number."""
+    """What `select` and `add_leaves` do: the first visit of an edge, which leads to `child`; the edge's new number."""
     new = add_stat(tree, node, edge)
     if new != NONE:
         stat = tree.nodes[node].stats + new

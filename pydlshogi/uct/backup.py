@@ -1,39 +1,43 @@
-"""The way up: the ends of playouts become nodes, are evaluated, and what they are worth is backed up."""
+"""After the way down: the ends of playouts become nodes, evaluated nodes get edges, and values go up the paths.
+
+`add_leaves` comes before the evaluation of a batch, `expand` and `backup` after it.
+
+A proof is coded as a verdict of `game.py` is: n + 1 a win within n plies, -(n + 1) a loss, 0 not known. One ply more to
+the end is one more in it. A draw is never proven.
+"""
 
 from typing import Final
 
 import numpy as np
 
-from pydlshogi.game import UNDECIDED
+from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
 from pydlshogi.support.mutex import hold_soon, release
-from pydlshogi.uct.edges import bring_best, reserve_edges
-from pydlshogi.uct.playouts import AGAIN, ASK, BACK_UP, COLLIDED, NEW, UNDO, WAIT, Walk
-from pydlshogi.uct.tree import AWAITED, EXPANDED, LEAF, NONE, Tree
-from pydlshogi.uct.uct_node import insert, reserve_root_edges, slot_of
-from pydlshogi.uct.values import back_up_path, close, mean, value_of_verdict
+from pydlshogi.uct.playouts import AGAIN, ASK, BACKUP, COLLIDED, NEW, UNDO, WAIT, Selection
+from pydlshogi.uct.tree import AWAITED, EXPANDED, LEAF, NONE, TERMINAL, Tree
+from pydlshogi.uct.uct_node import bring_best, insert, reserve_edges, reserve_root_edges, slot_of
 
 _MAX_EVALUATIONS: Final = 100
 """Most evaluations of one node that count."""
 
 
 @rule
-def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
-    """Settle what the rules have told of the ends of `rows`; returns how many evaluations are asked for, and how many
-    of the rows are playouts: not undone, and no mere evaluations of a root.
+def add_leaves(selection: Selection, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
+    """Make nodes of the ends of `rows`, given what the rules say of these. Returns how many evaluations are asked for,
+    and how many of the rows are playouts: not undone, and more than the evaluation of a root.
 
     `asked`, int32 [rows], gets the row of each evaluation.
     """
-    tree, roots = walk.tree, walk.roots
+    tree, roots = selection.tree, selection.roots
     hold_soon(tree.lock)
     requests = 0
     for i in range(len(rows)):
         row = rows[i]
         row.request = NONE
-        row.fate = _fate(walk, row)
+        row.fate = _fate(selection, row)
         if row.fate == ASK:
-            _ask(walk, row, requests)
+            _ask(selection, row, requests)
             asked[requests] = i
             requests += 1
         elif row.fate == WAIT:
@@ -56,9 +60,9 @@ def enter(walk: Walk, rows: Records, steps: Records, asked: Int32Array) -> tuple
 
 
 @inlined
-def _fate(walk: Walk, row: Record) -> int:
+def _fate(selection: Selection, row: Record) -> int:
     """What becomes of a playout; its `row` gets the node where it ends, and the value where that is known."""
-    nodes, puct, depth = walk.tree.nodes, walk.puct[0], wide(row.length)
+    nodes, puct, depth = selection.tree.nodes, selection.puct[0], wide(row.length)
     if row.ending == COLLIDED:
         return UNDO
     if row.by_path:
@@ -67,32 +71,32 @@ def _fate(walk: Walk, row: Record) -> int:
             nodes[row.node].state = LEAF
         row.node = NONE
     elif row.ending == NEW:
-        ply = walk.roots[row.tree].ply + depth
-        key = row.key ^ walk.salts[row.tree]
-        slot = slot_of(walk.tree, key, ply)
-        row.node = walk.tree.slots[slot]
+        ply = selection.roots[row.tree].ply + depth
+        key = row.key ^ selection.salts[row.tree]
+        slot = slot_of(selection.tree, key, ply)
+        row.node = selection.tree.slots[slot]
         if row.node == NONE:  # and so it stays where there is no room
-            row.node = insert(walk.tree, slot, key, row.board_key, ply)
+            row.node = insert(selection.tree, slot, key, row.board_key, ply)
     node = wide(row.node)
     unmet = row.ending == AGAIN or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
     if row.verdict != UNDECIDED:
         if unmet and node != NONE:
             close(nodes, node, row.verdict)
         row.value = value_of_verdict(row.verdict, puct, depth)
-        return BACK_UP
+        return BACKUP
     if unmet:
         return ASK
     if nodes[node].state == AWAITED:
         return WAIT
     # A known position, reached by another order of moves; or a board that stood before and is no repetition.
     row.value = mean(nodes, node)
-    return BACK_UP
+    return BACKUP
 
 
 @inlined
-def _ask(walk: Walk, row: Record, request: int) -> None:
+def _ask(selection: Selection, row: Record, request: int) -> None:
     """Let `row` wait for evaluation number `request` of this batch, which is that of its end."""
-    nodes, node = walk.tree.nodes, wide(row.node)
+    nodes, node = selection.tree.nodes, wide(row.node)
     row.request = request
     row.known = np.nan
     row.expands = False
@@ -101,7 +105,7 @@ def _ask(walk: Walk, row: Record, request: int) -> None:
         nodes[node].stats = request
         if nodes[node].evaluations > 0:
             row.known = nodes[node].value
-        row.expands = row.length == 0 or nodes[node].evaluations + 1 >= walk.puct[0].expand_at
+        row.expands = row.length == 0 or nodes[node].evaluations + 1 >= selection.puct[0].expand_at
 
 
 @rule
@@ -124,12 +128,12 @@ def _settle(tree: Tree, row: Record, steps: Records) -> None:
             nodes[node].in_flight -= 1
             if stats[stat].visits == 0:
                 nodes[node].visited_policy -= tree.priors[nodes[node].first + edge]
-    elif row.fate == BACK_UP:
-        back_up_path(tree, steps, first, depth, wide(row.node), row.value)
+    elif row.fate == BACKUP:
+        backup_path(tree, steps, first, depth, wide(row.node), row.value)
 
 
 @compiled
-def back_up(
+def expand_and_backup(
     tree: Tree,
     puct: Records,
     rows: Records,
@@ -141,10 +145,25 @@ def back_up(
     values: Float32Array,
     lasting: Float32Array,
 ) -> None:
-    """Expand the nodes of the rows `asked` for, and back up the `values`, one for each request.
+    """Take the evaluations of a batch: one for each of the rows `asked` for. `lasting`: see `Evaluations`."""
+    expand(tree, rows, asked, moves, first_priors, priors, puct[0].prior_bonus)
+    backup(tree, rows, steps, asked, values, lasting)
+
+
+@rule
+def expand(
+    tree: Tree,
+    rows: Records,
+    asked: Int32Array,
+    moves: Uint16Array,
+    first_priors: Int32Array,
+    priors: Float32Array,
+    prior_bonus: float,
+) -> None:
+    """Make edges, with moves and priors, for the nodes where the rows `asked` for end. `backup` lets others see them.
 
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
-    `first_priors[i]` in `priors`. `lasting` is what lasts of the `values`, see `Evaluations`.
+    `first_priors[i]` in `priors`.
     """
     hold_soon(tree.lock)
     for i in range(len(asked)):
@@ -156,14 +175,21 @@ def back_up(
         elif row.node != NONE and row.expands:
             row.edges = reserve_edges(tree, wide(row.count))
     release(tree.lock)
-    # Nobody looks for edges at a node that awaits its evaluation, so others may have the lock meanwhile.
+    # No thread reads the edges of a node that awaits its evaluation, so others may have the lock meanwhile.
     for i in range(len(asked)):
         first, count = wide(rows[asked[i]].edges), wide(rows[asked[i]].count)
         if first != NONE:
             for edge in range(count):
                 tree.moves[first + edge] = moves[asked[i], edge]
-                tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(puct[0].prior_bonus)
+                tree.priors[first + edge] = priors[first_priors[i] + edge] + np.float32(prior_bonus)
             bring_best(tree, first, first + count)
+
+
+@rule
+def backup(
+    tree: Tree, rows: Records, steps: Records, asked: Int32Array, values: Float32Array, lasting: Float32Array
+) -> None:
+    """Note the `values` in the nodes where the rows `asked` for end, and back them up along all paths that wait."""
     hold_soon(tree.lock)
     for i in range(len(asked)):
         if rows[asked[i]].node != NONE:
@@ -172,7 +198,7 @@ def back_up(
         row = rows[i]
         if row.request != NONE:
             # NONE as the end: a node that was just evaluated proves nothing.
-            back_up_path(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
+            backup_path(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
     release(tree.lock)
 
 
@@ -191,3 +217,102 @@ def _note(tree: Tree, row: Record, value: float, lasting: float) -> None:
         nodes[node].state = EXPANDED
         nodes[node].first = row.edges
         nodes[node].count = row.count
+
+
+# Values
+
+
+@inlined
+def proven_value(proof: int) -> float:
+    """What a proven win or loss is worth."""
+    return 1.0 if proof > 0 else 0.0
+
+
+@inlined
+def mean(nodes: Records, node: int) -> float:
+    """Mean of the node's own evaluations and of all values backed up; 1 or 0 where a win or a loss is proven."""
+    if nodes[node].proof != 0:
+        return proven_value(nodes[node].proof)
+    return float(nodes[node].value_sum / (nodes[node].evaluations + nodes[node].visits - nodes[node].in_flight))
+
+
+@rule
+def value_of_verdict(verdict: int, puct: Record, depth: int) -> float:
+    """What a verdict is worth to the side to move `depth` plies below the root."""
+    if verdict != DRAWN:
+        return proven_value(verdict)
+    return float(puct.draw_value if depth % 2 == 0 else 1.0 - puct.draw_value)
+
+
+@rule
+def close(nodes: Records, node: int, verdict: int) -> None:
+    """Make a node TERMINAL: the rules give its value."""
+    nodes[node].state = TERMINAL
+    nodes[node].evaluations = 1
+    if verdict == DRAWN:
+        nodes[node].value = 0.5
+    else:
+        nodes[node].value = proven_value(verdict)
+        nodes[node].proof = verdict
+    nodes[node].value_sum = nodes[node].value
+
+
+@inlined
+def backup_path(tree: Tree, steps: Records, first: int, depth: int, end: int, value: float) -> None:
+    """Back up `value`, for the side to move at node `end` (or NONE), along `depth` steps from `first` on.
+
+    The value changes sides with every edge on the way up. A proof at the end goes up as far as it proves something,
+    and from there on a win or a loss takes the place of the value.
+    """
+    nodes = tree.nodes
+    child = end
+    for level in range(first + depth - 1, first - 1, -1):
+        node = wide(steps[level].node)
+        value = 1.0 - value
+        stat = nodes[node].stats + steps[level].edge
+        tree.stats[stat].value_sum += value
+        tree.stats[stat].squares += value * value
+        nodes[node].value_sum += value
+        nodes[node].in_flight -= 1
+        if child != NONE and nodes[child].proof != 0 and _prove(tree, node, wide(nodes[child].proof)):
+            value = proven_value(nodes[node].proof)
+        child = node
+
+
+@rule
+def _prove(tree: Tree, node: int, child_proof: int) -> bool:
+    """Let the proof of a child prove `node`, and return whether it does.
+
+    A node is won as soon as one child is lost, and lost when all its children are won.
+    """
+    nodes = tree.nodes
+    if child_proof < 0:
+        _prove_win(nodes, node, 1 - child_proof)
+        return True
+    if nodes[node].visited_edges < nodes[node].count:
+        return False
+    longest = 0
+    for stat in range(nodes[node].stats, nodes[node].stats + nodes[node].count):
+        child = tree.stats[stat].child
+        if child < 0 or nodes[child].proof <= 0:
+            return False
+        longest = wide(max(longest, nodes[child].proof))
+    nodes[node].proof = -longest - 1
+    return True
+
+
+@rule
+def _prove_win(nodes: Records, node: int, proof: int) -> None:
+    """Give a node the `proof` of a win, unless it has a shorter one."""
+    if nodes[node].proof <= 0 or proof < nodes[node].proof:
+        nodes[node].proof = proof
+
+
+@compiled
+def prove_path(tree: Tree, path: Int32Array, proof: int) -> None:
+    """Give the last node of `path` the `proof` of a win, and let it prove those before."""
+    nodes = tree.nodes
+    _prove_win(nodes, path[len(path) - 1], proof)
+    for level in range(len(path) - 2, -1, -1):
+        if not _prove(tree, wide(path[level]), wide(nodes[path[level + 1]].proof)):
+            break

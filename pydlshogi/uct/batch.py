@@ -1,4 +1,4 @@
-"""A batch: positions with their legal moves, filled by any number of searches and judged by an `Evaluator`."""
+"""A batch: positions with their legal moves, filled by any number of searches and answered by an `Evaluator`."""
 
 from typing import NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ class Evaluations(NamedTuple):
 
 
 class Batch:
-    """Positions side by side, as an evaluator wants to see them."""
+    """Positions side by side, as an evaluator takes them."""
 
     def __init__(self, capacity: int, most_moves: int, encoding: Encoding | None = None) -> None:
         """Room for `capacity` positions. Without an `encoding` the labels are the moves, and no position is packed."""
@@ -38,7 +38,7 @@ class Batch:
         self.known: Float32Array = np.full(capacity, np.nan, np.float32)
         """float32 [capacity]: what lasts of the value that each position was given before; nan: it was given none."""
         self.expands: BoolArray = np.ones(capacity, np.bool_)
-        """bool [capacity]: whether its priors will be looked at."""
+        """bool [capacity]: whether its priors will be used."""
         self._count = 0
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Batch:
         self._count = 0
 
     def take(self, count: int) -> int:
-        """Make room for `count` positions more, for somebody to fill in; returns the number of the first.
+        """Make room for `count` positions more, which the caller fills in; returns the number of the first.
 
         ValueError if the batch has no room for them.
         """
@@ -75,7 +75,7 @@ class Batch:
 
 
 class Evaluator(Protocol):
-    """Judges positions in batches. Several threads may ask at once, each with a batch of its own."""
+    """Evaluates positions in batches. Several threads may ask at once, each with a batch of its own."""
 
     @property
     def encoding(self) -> Encoding | None:

@@ -1,4 +1,4 @@
-"""The rules under a search: what they say of the positions at the ends of paths, and how a batch gets to know these.
+"""The rules under a search: what they say of the positions at the ends of paths, and how these enter a batch.
 
 The state of the game is kept beside each node, so that a position is one move from that of its parent.
 """
@@ -21,10 +21,9 @@ from pydlshogi.support.arrays import (
     Uint64Array,
 )
 from pydlshogi.support.compiled import compiled_for, rule, rule_for, rule_of_game, wide
-from pydlshogi.uct.backup import enter
+from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.past import SHORTEST_CYCLE, row_of, same_board
-from pydlshogi.uct.playouts import COLLIDED, MAX_DEPTH, REPEATED, Walk
+from pydlshogi.uct.playouts import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Selection, row_of, same_board
 from pydlshogi.uct.selection import select
 from pydlshogi.uct.tree import NONE
 
@@ -63,9 +62,9 @@ class StoredBoards:
         self._past = np.zeros((1, 0), rules.state)
         self._spare: list[tuple[Records, Records]] = []
         """Where the rules work, used before and free again: to make it takes seven microseconds."""
-        looks = rule_for(
+        apply = rule_for(
             rules.name,
-            _look,
+            _apply_rules,
             play=rules.play,
             key_of=rules.key,
             board_key_of=rules.board_key,
@@ -74,10 +73,10 @@ class StoredBoards:
             repetition=rules.repetition,
             repeats=rules.repeats,
         )
-        self._walk = compiled_for(rules.name, _walk, look=looks)
+        self._select_leaves = compiled_for(rules.name, _select_leaves, apply_rules=apply)
         labels, packs = (encoding.label_moves, encoding.pack) if encoding else (own_numbers(rules.name), pack_nothing)
         name = f"{rules.name}_{encoding.name}" if encoding else rules.name
-        self._open = compiled_for(name, _open, label_moves=labels, pack=packs)
+        self._add_to_batch = compiled_for(name, _add_to_batch, label_moves=labels, pack=packs)
 
     def set_root(self, tree: int, node: int, position: Position) -> None:
         """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
@@ -86,27 +85,29 @@ class StoredBoards:
         if self.repeats:
             self._past = row_of(self._past, tree, states[:-1])
 
-    def walk(self, walk: Walk, paths: Paths) -> tuple[int, int, int]:
-        """Begin playouts, and fill in what the rules say of their ends: key, verdict, number of moves, moves.
+    def select_leaves(self, selection: Selection, paths: Paths) -> tuple[int, int, int]:
+        """Begin playouts: `select`, then key, verdict and legal moves by the rules, then `add_leaves`.
 
         Returns how many rows they take, how many playouts were begun, and how many evaluations are asked for. May be
         called by several threads at once, for different paths.
         """
-        longest = walk.past.shape[1] + MAX_DEPTH + 1 if self.repeats else 1
+        longest = selection.past.shape[1] + MAX_DEPTH + 1 if self.repeats else 1
         try:
             scratch, trail = self._spare.pop()
         except IndexError:
             scratch, trail = np.empty(1, self._rules.scratch), np.empty(longest, self._rules.state)
         if len(trail) < longest:
             trail = np.empty(longest, self._rules.state)
-        rows, playouts, requests = self._walk(walk, paths, self._past, self._states, self.settings, scratch, trail)
+        rows, playouts, requests = self._select_leaves(
+            selection, paths, self._past, self._states, self.settings, scratch, trail
+        )
         self._spare.append((scratch, trail))
         return rows, playouts, requests
 
-    def open(self, paths: Paths, requests: int, batch: Batch) -> int:
+    def add_to_batch(self, paths: Paths, requests: int, batch: Batch) -> int:
         """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
         first = batch.take(requests)
-        self._open(
+        self._add_to_batch(
             paths,
             requests,
             self._states,
@@ -132,11 +133,11 @@ verdict_on: Callable[[Record, int, Uint16Array, int, Record, Record], int] = rul
 repetition: Callable[[Records, int], int] = rule_of_game
 label_moves: Callable[[Record, Uint16Array, int, Int32Array], None] = rule_of_game
 pack: Callable[[Record, Uint32Array], None] = rule_of_game
-look: Callable[[Walk, Paths, int, Records, Records, Records, Records, Records], None] = rule_of_game
+apply_rules: Callable[[Selection, Paths, int, Records, Records, Records, Records, Records], None] = rule_of_game
 
 
-def _walk(
-    walk: Walk,
+def _select_leaves(
+    selection: Selection,
     paths: Paths,
     past_states: Records,
     states: Records,
@@ -144,15 +145,15 @@ def _walk(
     scratch: Records,
     trail: Records,
 ) -> tuple[int, int, int]:
-    """See `StoredBoards.walk`."""
-    used, known = select(walk, paths.rows, paths.steps)
-    look(walk, paths, used, past_states, states, settings, scratch, trail)
-    requests, waiting = enter(walk, paths.rows[:used], paths.steps, paths.asked)
+    """See `StoredBoards.select_leaves`."""
+    used, known = select(selection, paths.rows, paths.steps)
+    apply_rules(selection, paths, used, past_states, states, settings, scratch, trail)
+    requests, waiting = add_leaves(selection, paths.rows[:used], paths.steps, paths.asked)
     return used, known + waiting, requests
 
 
-def _look(
-    walk: Walk,
+def _apply_rules(
+    selection: Selection,
     paths: Paths,
     count: int,
     past_states: Records,
@@ -177,10 +178,11 @@ def _look(
             play(states[paths.steps[first + length - 1].node], row.move, ends[i])
         row.key = key_of(ends[i])
         row.board_key = board_key_of(ends[i])
-        root = walk.roots[row.tree]
+        root = selection.roots[row.tree]
         if repeats and length > 0:
             # Wherever the board was this one before, the rules judge the line from there on.
-            history, residues, distance = walk.past[row.tree, : root.past], walk.residues[row.tree], SHORTEST_CYCLE
+            history, residues = selection.past[row.tree, : root.past], selection.residues[row.tree]
+            distance = SHORTEST_CYCLE
             while row.verdict == UNDECIDED:
                 distance = same_board(paths.steps, first, length, history, residues, row.board_key, distance)
                 if distance == 0:
@@ -210,7 +212,7 @@ def _retrace(steps: Records, first: int, depth: int, states: Records, past: Reco
         trail[place] = states[steps[first + level].node] if level >= 0 else past[len(past) + level]
 
 
-def _open(
+def _add_to_batch(
     paths: Paths,
     requests: int,
     states: Records,

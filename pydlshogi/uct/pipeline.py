@@ -13,7 +13,7 @@ from typing import Final
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.search import Search
 
-_LOOK: Final = 0.001
+_POLL: Final = 0.001
 """Seconds after which a thread without work asks again whether there is any, or whether time is up."""
 
 
@@ -40,7 +40,7 @@ class Pipeline:
     def running(self, wanted: Callable[[int], int]) -> Iterator[None]:
         """Inside, from the first `step` on, other threads make playouts too. They end with the batch they are at.
 
-        `wanted` is told how many playouts were begun since, and says how many to begin with the next batch.
+        `wanted` takes how many playouts were begun since, and returns how many to begin with the next batch.
         """
         self.finish()
         self._begun = 0
@@ -48,7 +48,7 @@ class Pipeline:
         try:
             yield
         finally:
-            self._stopped = True  # without the lock: on a busy machine whoever holds it may be put to sleep
+            self._stopped = True  # without the lock: on a busy machine the thread that holds it may be put to sleep
         self._raise_failures()
 
     def finish(self) -> None:
@@ -97,7 +97,8 @@ class Pipeline:
             batch.clear()
             leaves = self.search.gather(batch, playouts)
             begun = leaves.playouts
-            self.search.backup(leaves, self.evaluator.evaluate(batch))
+            evaluations = self.evaluator.evaluate(batch)
+            self.search.backup(leaves, evaluations)
         finally:
             with self._changed:
                 self._begun += begun - playouts
@@ -114,5 +115,5 @@ class Pipeline:
                 self._begun += playouts
                 self._under_way += 1
             elif not self._stopped:
-                self._changed.wait(_LOOK)
+                self._changed.wait(_POLL)
             return max(0, playouts)

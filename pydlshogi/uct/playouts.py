@@ -1,8 +1,11 @@
-"""What kernels know of a batch of playouts. It goes through three steps, with the rules and the evaluator between them:
+"""What kernels know of a batch of playouts. It goes through these steps:
 
-select   walk down from the roots, counting visits; a ROW for each playout whose value is not known
-enter    rows whose ends the rules have looked at become nodes, are backed up or are undone
-back_up  nodes that were evaluated get their edges, and the playouts that waited for them are backed up
+select             walk down from the roots, counting visits; a ROW for each playout whose value is not known
+(the rules)        key, verdict and legal moves of the position where each row ends
+add_leaves         the ends become nodes; rows are backed up, undone, or wait for an evaluation
+(the evaluator)    priors and values of the positions asked for
+expand             nodes that were evaluated get their edges
+backup             the playouts that waited for the values are backed up
 """
 
 from typing import Final, NamedTuple
@@ -10,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint64Array
+from pydlshogi.support.compiled import rule
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.tree import Tree
 
@@ -19,7 +23,7 @@ MAX_DEPTH: Final = 256
 """A playout that gets this deep ends with the mean value of the node there."""
 
 FOLLOWED: Final = -2
-"""`child` of an edge that a playout under way took first, until `enter` links it to its end."""
+"""`child` of an edge that a playout under way took first, until `add_leaves` links it to its end."""
 
 # How a playout ended.
 DESCENDING: Final = -1
@@ -37,7 +41,7 @@ KNOWN: Final = 4
 # What becomes of a playout.
 UNDO: Final = 0
 """It ended where an evaluation is awaited already: its visits do not count."""
-BACK_UP: Final = 1
+BACKUP: Final = 1
 """Its value is known."""
 ASK: Final = 2
 """Its value comes with the evaluation of its end, which it asks for."""
@@ -87,7 +91,7 @@ def constants(puct: Puct) -> Records:
     return np.array([puct], CONSTANTS)
 
 
-class Walk(NamedTuple):
+class Selection(NamedTuple):
     """What a batch of playouts begins with."""
 
     tree: Tree
@@ -109,3 +113,53 @@ class Walk(NamedTuple):
     """Whether a position can occur twice in a game."""
     freed: int
     """How many nodes without references to free before, at most."""
+
+
+# Boards that stood before: on the path of a playout, and in the game before its root
+
+SHORTEST_CYCLE: Final = 2
+"""Plies after which a board can stand again, with the same side to move: every second ply."""
+_RESIDUES: Final = 1 << 12
+RESIDUE_WORDS: Final = _RESIDUES // 64
+
+
+def residues_of(board_keys: Uint64Array) -> Uint64Array:
+    """Which residues by 4096 these keys have, as bits of uint64 [RESIDUE_WORDS]."""
+    words = np.zeros(RESIDUE_WORDS, np.uint64)
+    each = board_keys % np.uint64(_RESIDUES)
+    np.bitwise_or.at(words, each >> np.uint64(6), np.uint64(1) << (each & np.uint64(63)))
+    return words
+
+
+def row_of(table: Records, row: int, values: Records) -> Records:
+    """`table`, or a larger one, with the first of its row `row` set to `values`."""
+    rows, columns = max(len(table), row + 1), max(table.shape[1], len(values))
+    if table.shape != (rows, columns):
+        larger = np.zeros((rows, columns), table.dtype)
+        larger[: len(table), : table.shape[1]] = table
+        table = larger
+    table[row, : len(values)] = values
+    return table
+
+
+@rule
+def same_board(
+    steps: Records, first: int, depth: int, past: Uint64Array, residues: Uint64Array, key: int, least: int
+) -> int:
+    """How many plies before the end of a path, `least` or more, its board stood last; 0: never.
+
+    The path has `depth` steps from `first` on, and `key` is the board key at its end. `past` holds the board keys of
+    the game before the root, the oldest first, and `residues` those that they have: mostly these tell that none is it.
+    """
+    distance = least
+    while distance <= depth:
+        if steps[first + depth - distance].board_key == key:
+            return distance
+        distance += SHORTEST_CYCLE
+    residue = key % np.uint64(_RESIDUES)
+    if (residues[residue >> np.uint64(6)] >> (residue & np.uint64(63))) & np.uint64(1):
+        while distance <= depth + len(past):
+            if past[len(past) + depth - distance] == key:
+                return distance
+            distance += SHORTEST_CYCLE
+    return 0

@@ -8,10 +8,10 @@ import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Record, Records
 from pydlshogi.support.compiled import compiled, inlined, wide
+from pydlshogi.uct.backup import mean, prove_path
 from pydlshogi.uct.playouts import FOLLOWED, MAX_DEPTH
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, NONE, Tree
-from pydlshogi.uct.values import mean, prove_path
 
 
 class MoveStats(NamedTuple):
@@ -237,8 +237,8 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
 def _follow(tree: Tree, node: int, line: Int32Array) -> int:
     """Add the best moves from `node` on, and their visits, to `line`, int32 [moves, 2]; its length then, 1 before.
 
-    The best as `MoveStats.rank` says. Of the edges without statistics only the first is looked at, which has the
-    highest prior.
+    The best as `MoveStats.rank` says. Of the edges without statistics only the first counts, which has the highest
+    prior.
     """
     length = 1
     while node >= 0 and tree.nodes[node].visits and length < len(line):

@@ -22,15 +22,24 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint64Array
 from pydlshogi.support.compiled import compiled, wide
-from pydlshogi.uct.backup import back_up
+from pydlshogi.uct.backup import expand_and_backup
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.edges import bring_best
-from pydlshogi.uct.past import RESIDUE_WORDS, residues_of, row_of
-from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH, ROOT, ROW, STEP, Walk, constants
+from pydlshogi.uct.playouts import (
+    MAX_BATCH,
+    MAX_DEPTH,
+    RESIDUE_WORDS,
+    ROOT,
+    ROW,
+    STEP,
+    Selection,
+    constants,
+    residues_of,
+    row_of,
+)
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.tree import EXPANDED, NONE, Tree, clear_stat
-from pydlshogi.uct.uct_node import UctNodeTable, unlink
+from pydlshogi.uct.uct_node import UctNodeTable, bring_best, unlink
 
 _MOVES: Final = 1 << 16
 _FREED_PER_PLAYOUT: Final = 4
@@ -77,7 +86,7 @@ class Search:
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
         self._past_keys: Uint64Array = np.zeros((trees, 0), np.uint64)
         self._residues: Uint64Array = np.zeros((trees, RESIDUE_WORDS), np.uint64)
-        """Of each tree the board keys of the game before its root, and their residues; see `Walk`."""
+        """Of each tree the board keys of the game before its root, and their residues; see `Selection`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
         self._spare: list[Leaves] = []
@@ -165,7 +174,7 @@ class Search:
             most = int(wanted.sum())
         leaves = self._leaves(most)
         paths = leaves._paths
-        walk = Walk(
+        selection = Selection(
             tree=self.table.tree,
             roots=self._roots,
             wanted=wanted,
@@ -178,8 +187,10 @@ class Search:
             freed=_FREED_PER_PLAYOUT * most,
         )
         self._under_way.append(leaves)
-        leaves._rows, leaves.playouts, leaves._requests = self.boards.walk(walk, paths) if most else (0, 0, 0)
-        leaves._first = self.boards.open(paths, leaves._requests, batch)
+        leaves._rows, leaves.playouts, leaves._requests = (
+            self.boards.select_leaves(selection, paths) if most else (0, 0, 0)
+        )
+        leaves._first = self.boards.add_to_batch(paths, leaves._requests, batch)
         leaves._first_priors = batch.firsts[leaves._first : leaves._first + leaves._requests].copy()
         return leaves
 
@@ -189,7 +200,7 @@ class Search:
         rows = paths.rows[: leaves._rows]
         requests = slice(leaves._first, leaves._first + leaves._requests)
         values = evaluations.values[requests]
-        back_up(
+        expand_and_backup(
             self.table.tree,
             self._constants,
             rows,
@@ -205,14 +216,14 @@ class Search:
         self._spare.append(leaves)
 
     def _leaves(self, playouts: int) -> Leaves:
-        """Leaves for so many playouts, with arrays that were used before where they suffice."""
+        """Leaves for `playouts` playouts, with arrays that were used before where they suffice."""
         try:
             leaves = self._spare.pop()
         except IndexError:
             return Leaves(max(playouts, 64), self.boards)
         return leaves if leaves._room >= playouts else Leaves(playouts, self.boards)
 
-    # What is known of the roots; root.py tells the rest
+    # What is known of the roots; root.py has the rest
 
     def root_node(self, tree: int = 0) -> int:
         """The node of a root; NONE before there is one."""

@@ -1,4 +1,4 @@
-"""The way down: playouts follow the edges of highest score from the roots, each to a position without a value."""
+"""The way down: each playout follows the edges of highest score from its root to a position without a value."""
 
 import math
 from typing import Final
@@ -8,12 +8,22 @@ from pydlshogi.support.arrays import BoolArray, Record, Records
 from pydlshogi.support.compiled import inlined, rule, wide
 from pydlshogi.support.mutex import hold, pass_on, release
 from pydlshogi.uct import puct as formula
-from pydlshogi.uct.edges import add_stat
-from pydlshogi.uct.past import SHORTEST_CYCLE, same_board
-from pydlshogi.uct.playouts import AGAIN, COLLIDED, DESCENDING, FOLLOWED, KNOWN, MAX_DEPTH, NEW, REPEATED, Walk
+from pydlshogi.uct.backup import backup_path, mean, value_of_verdict
+from pydlshogi.uct.playouts import (
+    AGAIN,
+    COLLIDED,
+    DESCENDING,
+    FOLLOWED,
+    KNOWN,
+    MAX_DEPTH,
+    NEW,
+    REPEATED,
+    SHORTEST_CYCLE,
+    Selection,
+    same_board,
+)
 from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
-from pydlshogi.uct.uct_node import free_unreferenced
-from pydlshogi.uct.values import back_up_path, mean, value_of_verdict
+from pydlshogi.uct.uct_node import add_stat, free_unreferenced
 
 _TURN: Final = 8
 """Playouts after which a thread that selects lets those with less to do change the tree."""
@@ -25,17 +35,17 @@ _lost_score: Final = inlined(formula.lost_score)
 
 
 @rule
-def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
+def select(selection: Selection, rows: Records, steps: Records) -> tuple[int, int]:
     """Begin playouts in every tree; returns how many rows they take, and how many take none.
 
     The latter end at a known value and are backed up at once.
     """
-    tree, roots = walk.tree, walk.roots
+    tree, roots = selection.tree, selection.roots
     hold(tree.lock)
-    free_unreferenced(tree, walk.freed)
+    free_unreferenced(tree, selection.freed)
     used, known, step = 0, 0, 0
     for root in range(len(roots)):
-        most = walk.wanted[root]
+        most = selection.wanted[root]
         if roots[root].node == NONE or tree.nodes[roots[root].node].state == AWAITED:
             continue
         begun, collisions = 0, 0
@@ -43,13 +53,13 @@ def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
             row = rows[used]
             row.tree = root
             row.first = step
-            _descend(walk, row, steps)
+            _descend(selection, row, steps)
             if row.ending == COLLIDED:
                 collisions += 1
             else:
                 begun += 1
             if row.ending == KNOWN:
-                back_up_path(tree, steps, step, wide(row.length), wide(row.node), row.value)
+                backup_path(tree, steps, step, wide(row.length), wide(row.node), row.value)
                 roots[root].playouts += 1
                 known += 1
                 continue
@@ -64,18 +74,18 @@ def select(walk: Walk, rows: Records, steps: Records) -> tuple[int, int]:
 
 
 @inlined
-def _descend(walk: Walk, row: Record, steps: Records) -> None:
-    """Walk down from the root of a `row`, which has its tree and first step, to the playout's end, and note that."""
-    tree, first = walk.tree, wide(row.first)
+def _descend(selection: Selection, row: Record, steps: Records) -> None:
+    """Walk down from the root of a `row`, which has its tree and first step, and note where the playout ends."""
+    tree, first = selection.tree, wide(row.first)
     nodes, stats = tree.nodes, tree.stats
-    node = wide(walk.roots[row.tree].node)
+    node = wide(selection.roots[row.tree].node)
     depth = 0
     ending = DESCENDING
     if nodes[node].state == LEAF:
         nodes[node].state = AWAITED
         ending = AGAIN
     while ending == DESCENDING:
-        edge = _followed_edge(walk, node, depth == 0)
+        edge = _followed_edge(selection, node, depth == 0)
         if edge == NONE:
             row.value = mean(nodes, node)
             ending = KNOWN
@@ -100,16 +110,16 @@ def _descend(walk: Walk, row: Record, steps: Records) -> None:
             node = NONE
             ending = COLLIDED
         else:
-            ending = _arrive(walk, row, steps, node, depth)
+            ending = _arrive(selection, row, steps, node, depth)
     row.length = depth
     row.node = node
     row.ending = ending
 
 
 @inlined
-def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> int:
+def _arrive(selection: Selection, row: Record, steps: Records, node: int, depth: int) -> int:
     """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
-    nodes, puct = walk.tree.nodes, walk.puct[0]
+    nodes, puct = selection.tree.nodes, selection.puct[0]
     if nodes[node].state == TERMINAL or nodes[node].proof != 0:
         proof = wide(nodes[node].proof)
         row.value = value_of_verdict(proof if proof != 0 else DRAWN, puct, depth)
@@ -117,9 +127,9 @@ def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> i
     if depth == MAX_DEPTH:
         row.value = mean(nodes, node)
         return KNOWN
-    if walk.repeats:
-        past = walk.past[row.tree, : walk.roots[row.tree].past]
-        residues = walk.residues[row.tree]
+    if selection.repeats:
+        past = selection.past[row.tree, : selection.roots[row.tree].past]
+        residues = selection.residues[row.tree]
         if same_board(steps, wide(row.first), depth, past, residues, nodes[node].board_key, SHORTEST_CYCLE):
             return REPEATED
     if nodes[node].state != LEAF:
@@ -134,14 +144,14 @@ def _arrive(walk: Walk, row: Record, steps: Records, node: int, depth: int) -> i
 
 
 @inlined
-def _followed_edge(walk: Walk, node: int, at_root: bool) -> int:
+def _followed_edge(selection: Selection, node: int, at_root: bool) -> int:
     """The edge of `node` that the playout follows; it has a STAT. NONE: no edge has one, and there is no room."""
-    tree = walk.tree
+    tree = selection.tree
     visited = wide(tree.nodes[node].visited_edges)
     edge = NONE
     # Where there is no room for a STAT, once more among the edges that have one.
     for most in (wide(tree.nodes[node].count), visited):
-        edge = _best_edge(tree, node, most, walk.puct[0], at_root, walk.only)
+        edge = _best_edge(tree, node, most, selection.puct[0], at_root, selection.only)
         if edge >= visited:
             edge = add_stat(tree, node, edge)
         if edge != NONE:
@@ -153,9 +163,9 @@ def _followed_edge(walk: Walk, node: int, at_root: bool) -> int:
 def _best_edge(tree: Tree, node: int, most: int, puct: Record, at_root: bool, only: BoolArray) -> int:
     """The edge that the next playout follows: a proven win, else the highest score among those not proven lost.
 
-    Only the first `most` edges are looked at. `only`, if not empty, tells for every move whether the root may
-    play it. Of the unvisited edges the one of the highest prior has the highest score; it is the first of them, but
-    where `only` forbids it. NONE: no edge may be followed.
+    It is one of the first `most` edges. `only`, if not empty, says for every move whether the root may play it. Of the
+    unvisited edges the one of the highest prior has the highest score: it is the first of them, unless `only` forbids
+    it. NONE: no edge may be followed.
     """
     nodes, priors = tree.nodes, tree.priors
     explored = _exploration(puct, at_root, nodes[node].visits)
