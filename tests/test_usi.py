@@ -186,14 +186,14 @@ def test_the_clock_of_a_go_begins_when_the_engine_is_ready(talk_to: Talk, lines:
 
 
 @pytest.mark.parametrize("go", ["go byoyomi 1", "go movetime 1"])
-def test_a_go_on_the_clock_after_readyok_waits_for_nothing_that_options_want_loaded(go: str, talk_to: Talk) -> None:
+def test_a_go_on_the_clock_after_readyok_does_not_wait_for_loading(go: str, talk_to: Talk) -> None:
     player = Gated()
     player.gate.set()
     engine = talk_to(player).start()
     player.gate.clear()
     engine.send("position startpos", "setoption name playout value 3", go)
     lines = engine.until("bestmove")
-    assert lines[0] == "info string what the options want loaded is loaded at the next isready"
+    assert lines[0] == "info string what the new options need is loaded at the next isready"
     assert cshogi.Board().move_from_usi(best(lines))
     assert player.loads == 1
     player.gate.set()

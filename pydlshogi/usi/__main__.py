@@ -7,7 +7,7 @@ from typing import Final
 from pydlshogi.catalogue import engine_named
 from pydlshogi.usi.usi import run
 
-_ABOUT: Final = "The engine of a game: speaks USI, for a GUI, or for whoever types `help`."
+_ABOUT: Final = "The engine of a game: speaks USI, to a GUI or to people, who may type `help`."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The loader brings the player and what the options want of it, however long that takes.
+"""The loader brings the player and what it needs under the present options, however long that takes.
 
                       load                       setoption
         UNREADY ────────────────▶ LOADING ─────────────────────▶ STALE
@@ -18,8 +18,7 @@ from enum import Enum, auto
 from pydlshogi.player.base_player import BasePlayer, Engine, Loaded
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.progress import step, under_way
-from pydlshogi.usi.notation import string_line
-from pydlshogi.usi.output import Output
+from pydlshogi.usi.notation import Output, string_line
 
 
 class State(Enum):
@@ -37,7 +36,7 @@ class Loader:
     """All but `player`, `able` and `close` is for one thread, the worker."""
 
     def __init__(self, engine: Engine, output: Output, keep_alive: float, ended: Callable[[], None]) -> None:
-        """`keep_alive`: seconds between the lines that tell a GUI why it waits. `ended` is called by another thread
+        """`keep_alive`: seconds between the lines that show a GUI why it waits. `ended` is called by another thread
         when `finish` has something to take over."""
         self._engine = engine
         self._output = output
@@ -56,11 +55,11 @@ class Loader:
         self._thread.submit(self._import)
 
     def option_was_set(self) -> None:
-        """What is loaded, or being loaded, may not be what the options want now."""
+        """The options may now need something else than what is loaded, or being loaded."""
         self.state = State.UNREADY if self.state in (State.UNREADY, State.READY) else State.STALE
 
     def load(self) -> None:
-        """Bring what the present options want, unless that is under way. `finish` must follow."""
+        """Bring what the present options need, unless that is under way. `finish` must follow."""
         if self.state in (State.LOADING, State.STALE):
             return
         self.state = State.LOADING
@@ -84,7 +83,7 @@ class Loader:
                     self._output.remark(remark)
             self.able = True
         except Exception:
-            if not stale:  # else it was about options of before, and may be repaired
+            if not stale:  # else the error is one of earlier options, and may be repaired
                 raise
         if stale:
             self.load()
@@ -92,7 +91,7 @@ class Loader:
             self.state = State.READY
 
     def something_is_missing(self) -> bool:
-        """Whether the player, which is there, would load something for the present options. Raises what that raises."""
+        """Whether the loaded player would load something for the present options. Raises what `loading` raises."""
         assert self.player is not None
         return self.player.loading(copy(self._engine.options)) is not None
 

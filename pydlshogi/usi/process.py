@@ -76,7 +76,7 @@ class Process:
         """The lines of stdin until it ends."""
         try:
             if sys.platform != "win32":
-                # Or, left otherwise by another process, no line yet would look like the end.
+                # Another process may have left it non-blocking: then "no line yet" would read as the end.
                 os.set_blocking(self._stdin, True)
             with open(self._stdin, "rb", closefd=False) as stdin:
                 for raw in stdin:
@@ -87,7 +87,7 @@ class Process:
             return  # stdin was taken away: its end
 
     def write(self, line: str) -> None:
-        """Say one line now. When nobody listens any more the process ends."""
+        """Say one line now. The process ends if the other side is gone."""
         try:
             self._stdout.write(line.encode("ascii", "replace") + b"\n")
             self._stdout.flush()
@@ -102,14 +102,14 @@ class Process:
         """
         numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
         obeyed = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-        told, self._tells = socket.socketpair()
-        self._tells.setblocking(False)
+        receiver, self._sender = socket.socketpair()
+        self._sender.setblocking(False)
         for number in obeyed:
             signal.signal(number, lambda _signal, _frame: None)
-        signal.set_wakeup_fd(self._tells.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._sender.fileno(), warn_on_full_buffer=False)
 
         def wait() -> None:
-            told.recv(1)
+            receiver.recv(1)
             self.exit()
 
         threading.Thread(target=wait, name="signals", daemon=True).start()

@@ -1,7 +1,7 @@
 """The USI protocol: lines in, lines out. It knows players, but no search.
 
-Three threads. The reading thread takes each line as it comes and never waits: it answers `usi`, tells the clocks of the
-searches under way to stop or that the expected move was played, and puts everything else in a queue. The worker takes
+Three threads. The reading thread takes each line as it comes and never waits: it answers `usi`, stops the
+clocks of the searches under way or releases them at `ponderhit`, and puts everything else in a queue. The worker takes
 one job after the other from the queue: set an option, set the game, think, answer. So every `go` has exactly one
 answer, in order, and nothing changes the game under a search. The loader (loader.py, with a drawing of its states)
 brings what the player needs, however long that takes: the worker sets a `go` that must wait for it aside, and can still
@@ -14,7 +14,7 @@ What happens in the corners:
 * `isready` during a search is answered at once if the player has loaded, and leaves the search alone.
 * `go` before `isready` loads first; `stop` meanwhile is answered by a legal move. If the player cannot load, that is
   said and a legal move is played.
-* `isready` is answered once what the options want by then is loaded. If that fails it is answered by one `info string
+* `isready` is answered once all that the options need is loaded. If that fails it is answered by one `info string
   Error!` and no `readyok`; the next may succeed.
 * A `position` that is broken or holds an illegal move is answered by one `info string Error!`. The last good one (or
   the moves before the illegal one) is kept, but as it is not the position of the GUI, `go` resigns until another
@@ -36,17 +36,21 @@ from pydlshogi.player.base_player import Engine, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import UnknownOption
 from pydlshogi.support.version import __version__
-from pydlshogi.usi.asked import Asked, Go, PlayerQuestion
-from pydlshogi.usi.board import Board
-from pydlshogi.usi.clocks import Clocks
+from pydlshogi.usi.commands import (
+    OTHER_QUESTIONS,
+    PLAYER_QUESTIONS,
+    Asked,
+    Board,
+    Clocks,
+    Go,
+    PlayerQuestion,
+)
 from pydlshogi.usi.loader import Loader, State
-from pydlshogi.usi.notation import parse_go, parse_setoption
-from pydlshogi.usi.output import Output
+from pydlshogi.usi.notation import Output, parse_go, parse_setoption
 from pydlshogi.usi.process import Process
-from pydlshogi.usi.questions import OF_PLAYER, OTHERS
 
 KEEP_ALIVE: Final = 2.0
-"""Seconds between the lines that tell a GUI what it waits for."""
+"""Seconds between the lines that show a GUI what it waits for."""
 AUTHOR: Final = "the pydlshogi authors"
 _PATIENCE: Final = 5.0
 """Seconds that `quit` gives to the answer of a search: GUIs wait no longer for the process to end."""
@@ -128,7 +132,7 @@ class Usi:
             return
         self._worker.join(self._keep_alive)
         while self._worker.is_alive():
-            self._output.say("")  # whoever writes to a GUI that has died notices, and the process ends
+            self._output.say("")  # if the GUI has died this write fails, and the process ends
             self._worker.join(self._keep_alive)
 
     def close(self) -> None:
@@ -139,7 +143,7 @@ class Usi:
         """Act upon one line: at once where that takes no time, else by putting a job in the queue."""
         if command in self._commands:
             self._commands[command](text)
-        elif command in OF_PLAYER or command in OTHERS:
+        elif command in PLAYER_QUESTIONS or command in OTHER_QUESTIONS:
             self._ask(command, text)
         elif command:
             self._jobs.put(lambda: self._remark(f"unknown command {command}"))
@@ -172,7 +176,7 @@ class Usi:
     def _ask(self, command: str, text: str) -> None:
         """Put a question of people in the queue, with a clock by which `stop` can end it."""
         clock = self._clocks.of_question()
-        if command in OF_PLAYER:
+        if command in PLAYER_QUESTIONS:
             arguments = command, text, clock, self._board, self._clocks, self._output
             self._jobs.put(lambda: self._when_ready(PlayerQuestion(*arguments)))
         else:
@@ -207,7 +211,7 @@ class Usi:
             self._readyoks_due = 0
 
     def _remark(self, text: str) -> None:
-        """Say what only somebody who looks for a fault wants to read."""
+        """Say what helps only to find a fault."""
         if self._engine.options.debug_message:
             self._output.remark(text)
 
@@ -236,7 +240,7 @@ class Usi:
 
     def _answer_question(self, command: str, text: str, clock: Clock) -> None:
         try:
-            for line in OTHERS[command](self._engine.options, self._board.position, text, clock):
+            for line in OTHER_QUESTIONS[command](self._engine.options, self._board.position, text, clock):
                 self._output.say(line)
         finally:
             self._clocks.answered(clock)
@@ -266,11 +270,11 @@ class Usi:
                 self._begin(asked)
 
     def _when_ready(self, asked: Asked) -> None:
-        """Begin with what was asked for, or set it aside until the player is ready."""
+        """Begin what was asked for, or set it aside until the player is ready."""
         on_the_clock = self._loader.able and not self._readyoks_due and asked.clock.limits.in_time
         if self._loader.state is State.READY:
             self._begin(asked)
-        elif on_the_clock:  # loading could cost the game
+        elif on_the_clock:  # loading could lose the game
             self._say_what_is_put_off()
             self._begin(asked)
         else:
@@ -287,7 +291,7 @@ class Usi:
     def _say_what_is_put_off(self) -> None:
         try:
             if self._loader.something_is_missing():
-                self._output.remark("what the options want loaded is loaded at the next isready")
+                self._output.remark("what the new options need is loaded at the next isready")
         except Exception as error:
             self._output.blame(error)
 
