@@ -90,8 +90,8 @@ def test_a_seed_repeats_its_numbers_and_none_does_not() -> None:
     rng = SeededRng()
     rng.begin(7)
     first = rng.random()
-    rng.heed(7)  # goes on
+    rng.begin_if_changed(7)  # goes on
     assert rng.random() != first
-    rng.heed(8)
-    rng.heed(7)
+    rng.begin_if_changed(8)
+    rng.begin_if_changed(7)
     assert rng.random() == first

@@ -399,7 +399,7 @@ def test_what_is_shown_of_the_networks_opinion() -> None:
     assert "win_rate:0.5" in table[0]
 
 
-def test_lower_skill_looks_less_far_and_heeds_the_clock() -> None:
+def test_lower_skill_searches_less_and_obeys_the_clock() -> None:
     def playouts(level: int) -> int:
         thinker = Thinker(Skill_Level=level)
         thinker.go(btime=60000, wtime=60000)

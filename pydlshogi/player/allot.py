@@ -17,7 +17,7 @@ class ClockSettings(NamedTuple):
     whole_seconds: bool = False
     draw_ply: int = 0
     default_nodes: int = 0
-    """Playouts for a `go` without any limit. 0: none, think until told to stop."""
+    """Playouts for a `go` without any limit. 0: none, think until `stop`."""
     const_nodes: int = 0
     """Playouts for every move in place of the clock. 0: the clock decides."""
     most_nodes: int = 0
@@ -32,22 +32,22 @@ class Costs(NamedTuple):
 
     overhead: float = 0.0
     """What a move costs beside the thinking."""
-    look: float = 0.0
-    """What one look of the network takes."""
+    evaluation: float = 0.0
+    """What one evaluation by the network takes."""
     at_once: float = math.inf
-    """What is held back for a move that is answered without a look; infinite: not known."""
+    """What is held back for a move that is answered without an evaluation; infinite: not known."""
 
 
 NOTHING: Final = Costs()
 _LONGEST_GAME: Final = 512
 """Plies for which a clock without byoyomi should last where no `draw_ply` ends the game before."""
 ORDINARY_GAME: Final = 256
-"""Plies in which every move is to be looked at by the network; after them some may be answered without."""
+"""Plies in which the network is to evaluate every move; later moves may be answered without an evaluation."""
 _CAUTION: Final = 1.6
-"""The overhead of later moves is held back so many times: it is known as the mean of a few moves only."""
+"""How many times the overhead of later moves is held back: it is the mean of a few moves only."""
 _DOUBTFUL: Final = 2.5
-"""The cost of an answer at once may be overestimated so many times. Only if the clock is too short for answers of a
-cost so much lower, nothing helps any more."""
+"""How many times the cost of an answer at once may be overestimated. The clock counts as lost only if it is too short
+for answers at the cost divided by this."""
 _AT_ONCE: Final = 2.0
 """Milliseconds that an answer at once takes even on a busy machine, where the GUI is not far away. The overhead of a
 move that was thought about says little of it: after a search the answer waits for the processor."""
@@ -65,7 +65,7 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: C
     cost, clock + increment + byoyomi, less the margins.
 
     Without byoyomi a part of the clock is held back: the margin or, if that is more, what all later moves may cost
-    beside the thinking, and a look of the network at each of an ordinary game. So moves get less and less time, and the
+    beside the thinking, and an evaluation of each move of an ordinary game. So moves get less and less time, and the
     clock outlasts the longest game. What it takes to answer all later moves at once is never spent on thinking. Where
     the clock is too short even for that, an eighth of it is the maximum: enough to end a game of ordinary length.
     """
@@ -137,20 +137,20 @@ def _allot_time(limits: Limits, turn: int, ply: int, settings: ClockSettings, co
 def _later_moves(
     ply: int, last_ply: int, spendable: float, increment: float, costs: Costs
 ) -> tuple[float, float, bool]:
-    """What the moves to come take of a clock without byoyomi, beside the thinking: their overheads and the looks of an
-    ordinary game; what must be left to answer all of them at once; and whether not even that is left.
+    """What the moves to come take of a clock without byoyomi, beside the thinking: their overheads and the evaluations
+    of an ordinary game; what must be left to answer all of them at once; and whether not even that is left.
 
-    Each move brings its increment, which pays for its overhead first, and then for a look.
+    Each move brings its increment, which pays for its overhead first, and then for an evaluation.
     """
     moves_left = max(0, last_ply - ply) // 2 + 24  # too many: any one may cost much more than the mean
-    looks_left = max(0, min(last_ply, ORDINARY_GAME) - ply) // 2
+    evaluations_left = max(0, min(last_ply, ORDINARY_GAME) - ply) // 2
     overheads = moves_left * max(0.0, _CAUTION * costs.overhead - increment)
-    if looks_left == 0:
+    if evaluations_left == 0:
         return overheads, overheads, False
-    looks = looks_left * max(0.0, costs.look - max(0.0, increment - costs.overhead))
+    evaluations = evaluations_left * max(0.0, costs.evaluation - max(0.0, increment - costs.overhead))
     known = costs.at_once < math.inf
     least_answer = costs.at_once / _DOUBTFUL if known else costs.overhead
     too_many = moves_left * (least_answer - increment) > spendable
     answer = costs.at_once if known and not too_many else min(costs.overhead, _AT_ONCE)
     answers = moves_left * max(0.0, answer - increment)
-    return overheads + looks, answers, too_many
+    return overheads + evaluations, answers, too_many

@@ -54,7 +54,7 @@ class Info:
     win_rate: float | None = None
     """0 to 1."""
     exact: bool = False
-    """The score is proven, whoever wins."""
+    """The score is proven: a win or a loss."""
     visits: int | None = None
     """Of the first move of the line."""
     prior: float | None = None
@@ -186,12 +186,12 @@ class BasePlayer(ABC):
     # Thinking
 
     def start_clock(self, position: PlayedPosition, clock: Clock) -> Clock:
-        """Tell the clock of a `go` for `position` how long that side to move may think; returns it."""
+        """Give the clock of a `go` for `position` the budget of the side to move; returns the clock."""
         turn, ply, settings = position.turn, position.ply(), self.options.clock_settings()
         self.overhead.asked(clock.limits, turn, ply)
         costs = Costs(
             overhead=self.overhead.mean,
-            look=self.latency.of(1),
+            evaluation=self.latency.of(1),
             at_once=self.overhead.at_once(self.latency.slowdown, ply),
         )
         clock.begin(lambda limits: allot(limits, turn, ply, settings, costs))
@@ -200,7 +200,7 @@ class BasePlayer(ABC):
     def start_analysis(
         self, position: PlayedPosition, nodes: int | None, time: float | None, searchmoves: tuple[str, ...] = ()
     ) -> Clock:
-        """The clock of an analysis, `infinite` but for so many playouts or milliseconds; None: without that limit.
+        """The clock of an analysis, `infinite` but for the given playouts or milliseconds; None: without that limit.
 
         So it knows no book, no resignation, no sampled move and no early stop.
         """

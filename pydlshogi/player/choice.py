@@ -1,4 +1,4 @@
-"""Which move to play of those that were searched: pure functions."""
+"""Which of the searched moves to play: pure functions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class SeededRng(random.Random):
         self.begun_with = seed
         self.seed(seed or None)
 
-    def heed(self, seed: int) -> None:
+    def begin_if_changed(self, seed: int) -> None:
         """Begin anew if another seed was set."""
         if seed != self.begun_with:
             self.begin(seed)
 
 
 DEVIATIONS: Final = 5.0
-"""Standard errors between the value of a move and what it is worth surely."""
+"""Standard errors between the value of a move and its lower bound."""
 LEAST_SHARE: Final = 0.15
 """Of the most visits, which a move must have to be compared."""
 
@@ -69,7 +69,7 @@ _WEAKEST_TEMPERATURE: Final = 5.0
 
 
 def weak_move(moves: Sequence[MoveStats], level: int, generator: random.Random) -> MoveStats:
-    """What a player of a skill level below WEAK_LEVELS plays: a move that looks plausible, without a look ahead.
+    """What a player of a skill level below WEAK_LEVELS plays: a move that seems plausible, without a search.
 
     The lower the level, the higher the temperature of the policy: so it errs as people do, and not by dice alone.
     """

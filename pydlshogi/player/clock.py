@@ -28,7 +28,7 @@ class Limits:
     nodes: int | None = None
     mate: bool = False
     mate_time: int | None = None
-    """Time for `go mate`. None: until told to stop."""
+    """Time for `go mate`. None: until `stop`."""
     searchmoves: tuple[str, ...] = ()
     infinite: bool = False
     ponder: bool = False
@@ -87,7 +87,7 @@ class Budget(NamedTuple):
 
 UNLIMITED: Final = Budget()
 BudgetFunction: TypeAlias = Callable[[Limits], Budget]
-"""What one move may cost under such limits: `allot`, told everything but the limits."""
+"""What one move may cost under such limits: `allot`, given everything but the limits."""
 
 
 def milliseconds() -> float:
@@ -113,7 +113,7 @@ class Clock:
         now: Callable[[], float] = milliseconds,
         stopped: threading.Event | None = None,
     ) -> None:
-        """`stopped`: set by whoever wants the answer now, perhaps before there is this clock."""
+        """`stopped`: set to have the answer now, perhaps before this clock is made."""
         self.limits = limits or Limits()
         self._now = now
         self._budget_for: BudgetFunction = lambda _: UNLIMITED
@@ -205,7 +205,7 @@ class Clock:
 
     @property
     def analysing(self) -> bool:
-        """Somebody wants to know the best move rather than play a game: no early stop, sampled move or resignation."""
+        """The user asks for the best move and plays no game: no early stop, sampled move or resignation."""
         return self.limits.infinite or self.pondering or bool(self.limits.searchmoves)
 
     @property
@@ -292,6 +292,6 @@ class Clock:
     def wait_until_released(self, timeout: float | None = None) -> bool:
         """Sleep until the answer may be given, at most `timeout` milliseconds; True if it may.
 
-        `go infinite` and `go ponder` want no answer before they are told so.
+        `go infinite` and `go ponder` are not answered before that.
         """
         return self._released.wait(None if timeout is None else timeout / 1000)

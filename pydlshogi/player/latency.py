@@ -16,7 +16,7 @@ class WindowedMaximum:
         self.value = expected
 
     def note(self, number: float) -> None:
-        """Here comes the next."""
+        """Add a number."""
         self._numbers.append(number)
         second, worst = sorted(self._numbers)[-2:]
         self.value = worst if worst <= 2 * second else second
@@ -44,23 +44,24 @@ class Latency:
         return self._slowdowns.value
 
     def of(self, positions: int) -> float:
-        """Milliseconds to expect of a batch of so many positions."""
+        """Milliseconds to expect of a batch of `positions`."""
         return max(0.0, self.slowdown * self._idle(positions) - _SLICE)
 
     def fitting(self, room: float, most: int) -> int:
-        """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is looked
-        at once more before they are over; `most` where a single position takes longer."""
+        """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is read
+        once more before they are over; `most` where a single position takes longer."""
         half = (room / 2 + _SLICE) / self.slowdown  # asked once: another thread may change it
         if half < self._idle(1) or half >= self._idle(most):
             return most
         return 1 + int((half - self._before) / self._each)
 
     def record(self, positions: int, took: float) -> None:
-        """Note that a batch took so many milliseconds."""
+        """Note that a batch of `positions` took `took` milliseconds."""
         self._slowdowns.note((took + _SLICE) / self._idle(positions))
 
     def decay(self) -> None:
-        """Note that not even one position was dared: unless this is forgotten bit by bit, none ever will be."""
+        """Note that there was no time for one position: the slowdown is forgotten bit by bit, or no later move would
+        get an evaluation."""
         self._slowdowns.note(1.0)
 
     def _idle(self, positions: int) -> float:
@@ -68,13 +69,13 @@ class Latency:
 
 
 _BUSY: Final = 2.0
-"""A machine is, where batches take so many times as long as on an idle one."""
+"""Slowdown from which a machine counts as busy."""
 _ACCIDENT: Final = 1000.0
 """Milliseconds. A move that loses more was held up by something that no reserve is made for."""
 _TRUSTED: Final = 4
-"""Moves, of which a mean says half of what there is to say."""
+"""Moves, from which on their mean has at least half of the weight."""
 _CAREFUL: Final = 1.2
-"""So many times the mean of moves answered at once is held back for each."""
+"""How many times the mean cost of a move answered at once is held back for each."""
 
 
 class _RecentMean:
@@ -85,7 +86,7 @@ class _RecentMean:
         self.most, self.value, self.count = most, guess or 0.0, int(guess is not None)
 
     def note(self, number: float) -> None:
-        """Here comes the next."""
+        """Add a number."""
         self.count = min(self.count + 1, self.most)
         self.value += (number - self.value) / self.count
 
@@ -118,8 +119,8 @@ class Overhead:
         on an idle machine, and the move of number `ply` is next. Infinity: it is not known.
 
         It is what such moves have cost. While there are few, it is guessed on a busy machine: early in a game half of
-        the mean, for whoever has thought waits longer for the processor; towards the end of an ordinary game all of
-        it, for then a guess too low would lose the game.
+        the mean, for after a search an answer waits longer for the processor; towards the end of an ordinary game all
+        of it, for then a guess too low would lose the game.
         """
         skipped = self._skipped
         if slowdown < _BUSY and skipped.count < _TRUSTED:
@@ -137,11 +138,11 @@ class Overhead:
 
     def asked(self, limits: Limits, turn: int, ply: int) -> None:
         """`limits` came with a `go` for the move of number `ply`."""
-        left, told = (each.wtime if turn else each.btime for each in (self._left, limits))
+        expected, given = (each.wtime if turn else each.btime for each in (self._left, limits))
         # What comes with `go ponder` may be the engine's own guess.
-        if ply == self._ply and not limits.ponder and left is not None and told is not None:
-            # A GUI that tells whole seconds only is as often ahead of the clock as behind it.
-            missing = min(max(-_ACCIDENT, left - told), _ACCIDENT)
+        if ply == self._ply and not limits.ponder and expected is not None and given is not None:
+            # A GUI that sends whole seconds is as often ahead of the clock as behind it.
+            missing = min(max(-_ACCIDENT, expected - given), _ACCIDENT)
             self._missing.note(missing)
             if self._has_skipped:
                 self._skipped.note(missing)

@@ -1,11 +1,11 @@
-"""How what was found is said: the lines of a search as `Info`, and its candidates as a table."""
+"""What a search has found, as text: its lines as `Info`, its candidates as a table."""
 
 import math
 from collections.abc import Iterator, Sequence
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import HIGHEST_CP, Info
-from pydlshogi.player.scout import Scout
+from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 
@@ -30,11 +30,11 @@ def usi_line(position: PlayedPosition, moves: Sequence[int]) -> tuple[str, ...]:
 class Lines:
     """The lines of one search."""
 
-    def __init__(self, position: PlayedPosition, search: Search, scout: Scout, eval_coef: float) -> None:
+    def __init__(self, position: PlayedPosition, search: Search, mate_searcher: MateSearcher, eval_coef: float) -> None:
         self._position = position
         self._search = search
         self._root = Root(search)
-        self._scout = scout
+        self._mate_searcher = mate_searcher
         self._eval_coef = eval_coef
 
     def of(self, move: MoveStats) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Lines:
         known = [(move.move, move.visits), *self._root.visited_line(move.move)[1:]]
         line, mates = [each for each, _ in known], False
         if move.plies:
-            line, mates = self._scout.completed(line, abs(move.plies))
+            line, mates = self._mate_searcher.completed(line, abs(move.plies))
         padded = known + [(-1, 0)] * (len(line) - len(known))
         visits = (visits if here == there else 0 for (here, visits), there in zip(padded, line, strict=False))
         return line, tuple(visits), mates

@@ -80,7 +80,7 @@ class NetworkOptions(EngineOptions):
 
 
 class ReflexOptions(NetworkOptions):
-    """What players that look at every legal move once let the user decide."""
+    """The options of players that ask the network once for each legal move."""
 
     temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is sampled")
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the sampled moves; 0: another one in every game")
@@ -160,7 +160,7 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         FULL_SKILL,
         aliases=("SkillLevel", "USI_SkillLevel"),
         help="20 is full strength; a lower level makes fewer playouts, unless `go` names nodes or movetime, and takes "
-        "moves up to (20 - level) % worse; below 8 it plays plausible moves without looking ahead",
+        "moves up to (20 - level) % worse; below 8 it plays plausible moves without a search",
     )
     clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
     stochastic_ponder = Check(

@@ -1,7 +1,7 @@
 """MCTSPlayer: it drives the search with a network until the clock says stop, then chooses a move.
 
-It decides what to search, when the answer is certain enough, and what is said meanwhile. It knows neither the protocol
-nor a game: what a game adds is in `pydlshogi.games`.
+It decides what to search, when the answer is certain enough, and what is said meanwhile. It knows no protocol and no
+game: what a game adds is in `pydlshogi.games`.
 """
 
 import logging
@@ -29,9 +29,9 @@ from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, sh
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
+from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import Network, NetworkPlayer
-from pydlshogi.player.scout import Scout
 from pydlshogi.player.thinking import Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats, Root
@@ -50,10 +50,10 @@ class MCTSPlayer(NetworkPlayer):
         options: MCTSOptions,
         network: Network,
         advisers: Sequence[Adviser[Any, Any]] = (),
-        scout: Scout | None = None,
+        mate_searcher: MateSearcher | None = None,
     ) -> None:
-        self.scout = scout or Scout()
-        super().__init__(options, network, advisers, (_Memory(), self.scout))
+        self.mate_searcher = mate_searcher or MateSearcher()
+        super().__init__(options, network, advisers, (_Memory(), self.mate_searcher))
         self.rng = SeededRng()
         self.rng.begin(options.seed)
         self._pipeline: Pipeline | None = None
@@ -63,7 +63,7 @@ class MCTSPlayer(NetworkPlayer):
         self._choosing = WindowedMaximum(10.0)
         """Milliseconds from the end of the search to the answer."""
         self._full_said = False
-        """Whether the user was told that the tree is full."""
+        """Whether the engine has said that the tree is full."""
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
@@ -102,7 +102,7 @@ class MCTSPlayer(NetworkPlayer):
         self._wait_for_last()
         if self._pipeline is not None:
             self._pipeline.search.clear()
-        self.scout.forget()
+        self.mate_searcher.forget()
         super().new_game()
         self.rng.begin(self.options.seed)
         self._full_said = False
@@ -111,14 +111,14 @@ class MCTSPlayer(NetworkPlayer):
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         if clock.limits.mate:
-            return self.scout.solve(position, clock)
-        self.rng.heed(self.options.seed)
+            return self.mate_searcher.solve(position, clock)
+        self.rng.begin_if_changed(self.options.seed)
         if answer := self.advice(position, clock, report):
             return answer
         self._wait_for_last()
         pipeline = self._kept_pipeline()
         search = pipeline.search
-        thinking = Thinking(pipeline, self.scout, clock, self.latency, self._choosing)
+        thinking = Thinking(pipeline, self.mate_searcher, clock, self.latency, self._choosing)
         only = moves_named(position, clock.limits.searchmoves)
         try:
             self._set_up(search, position, only)
@@ -127,13 +127,13 @@ class MCTSPlayer(NetworkPlayer):
                 answer = self._ponder(position, thinking, search, clock, report)
                 if clock.pondering:
                     return answer
-            self.scout.begin(position, self.scout.plies_of(self.options))
-            if not self.scout.solution() and not search.knows(position) and thinking.too_late:
+            self.mate_searcher.begin(position, self.mate_searcher.plies_of(self.options))
+            if not self.mate_searcher.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
                 clock.skip()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
-            lines = Lines(position, search, self.scout, self.eval_coef)
+            lines = Lines(position, search, self.mate_searcher, self.eval_coef)
             self._run(thinking, clock, lambda: self._report(lines, search, clock, report))
         except BaseException:
             self._discard_search()  # it holds playouts that were never backed up
@@ -143,22 +143,22 @@ class MCTSPlayer(NetworkPlayer):
         return answer
 
     def _set_up(self, search: Search, position: PlayedPosition, only: Sequence[int]) -> None:
-        """Let the search do as the options say now; clear its tree where that means something else under them."""
+        """Give the search the present options; clear its tree where its numbers mean something else under them."""
         puct, temperature = self.options.puct(position.turn), self.policy_temperature()
-        rules, plies = self.options.rule_settings(position), self.scout.plies_of(self.options)
-        # The constants of selection only say where to look next. The visits that `only` asks for say nothing of others.
-        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, whoever is at the root
+        rules, plies = self.options.rule_settings(position), self.mate_searcher.plies_of(self.options)
+        # The constants of selection only guide the next playouts. Visits by an `only` say nothing of the other moves.
+        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, for either side at the root
         searched_with = (to_black, temperature, self.options.clear_hash, plies, rules.tobytes(), *only)
         if searched_with != self._searched_with:
             search.clear()
-            self.scout.forget()
+            self.mate_searcher.forget()
             self._searched_with = searched_with
         search.puct = puct
         search.boards.settings = rules
         self.network.set_temperature(temperature / 100)
 
     def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
-        interval, nodes = self.options.pv_interval, partial(self.scout.nodes_of, self.options)
+        interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_of, self.options)
         thinking.run(report, interval, nodes, lambda: self.options.watched(clock), ponder=ponder)
 
     def _ponder(
@@ -175,7 +175,7 @@ class MCTSPlayer(NetworkPlayer):
         puct = search.puct
         search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
         search.set_root(before)
-        self.scout.begin(before, self.scout.plies_of(self.options))
+        self.mate_searcher.begin(before, self.mate_searcher.plies_of(self.options))
         root = Root(search)
 
         def known() -> Info:
@@ -199,7 +199,7 @@ class MCTSPlayer(NetworkPlayer):
     def _choose(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
         """The answer to the search that has ended, its line reported last."""
         options = self.options
-        mate = () if clock.limits.searchmoves else usi_line(position, self.scout.solution())
+        mate = () if clock.limits.searchmoves else usi_line(position, self.mate_searcher.solution())
         if mate:
             report(self._mate_info(mate, search, clock))
             return BestMove(*mate[:2])
@@ -207,12 +207,12 @@ class MCTSPlayer(NetworkPlayer):
         if not root.expanded:
             return _unsearched(position, clock, report)
         watched = self.options.watched(clock)
-        moves, best = self._looked_into(root, clock)
+        moves, best = self._moves_and_lcb(root, clock)
         chosen = best if watched else self._sampled(position, moves, best)
         if options.debug_message:
             for line in candidates(position, moves):
                 report(Info(string=line))
-        lines = Lines(position, search, self.scout, self.eval_coef)
+        lines = Lines(position, search, self.mate_searcher, self.eval_coef)
         self._report(lines, search, clock, report, chosen)
         if not watched and should_resign(best, options.resign_threshold / 1000):
             return BestMove("resign")
@@ -230,20 +230,20 @@ class MCTSPlayer(NetworkPlayer):
             pv=tuple(mate),
         )
 
-    def _looked_into(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
-        """The moves, and the LCB move: the scout has looked at what follows it, as at the most visited one."""
+    def _moves_and_lcb(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
+        """The moves, and the LCB move, after which the mate searcher has looked as after the most visited one."""
 
         def time_left() -> float:
             return 0.0 if clock.stopped else clock.budget.maximum - self._choosing.value - clock.spent()
 
-        looked = set[int]()
+        seen = set[int]()
         while True:
             moves = root.moves()
             best = lcb_move(moves)
-            if best.move == moves[0].move or best.move in looked:
+            if best.move == moves[0].move or best.move in seen:
                 return moves, best
-            looked.add(best.move)
-            self.scout.look_after(root, best.move, time_left)
+            seen.add(best.move)
+            self.mate_searcher.look_after(root, best.move, time_left)
 
     def _sampled(self, position: PlayedPosition, moves: Sequence[MoveStats], best: MoveStats) -> MoveStats:
         """The best of the moves. Early in the game, and below full skill, one of those nearly as good."""
@@ -272,7 +272,7 @@ class MCTSPlayer(NetworkPlayer):
             if not math.isfinite(longest):
                 raise ValueError
         except ValueError:
-            raise PlayerError("bench wants a number of seconds") from None
+            raise PlayerError("bench needs a number of seconds") from None
         if not len(position.legal_moves()):
             yield "no legal move"
             return
@@ -284,7 +284,7 @@ class MCTSPlayer(NetworkPlayer):
 
 
 def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestMove:
-    """The answer where there was no time even for one look."""
+    """The answer where there was no time even for one evaluation."""
     answer = any_move(position, clock.limits.searchmoves)
     report(Info(time=round(clock.elapsed()), nodes=0, score_cp=0, pv=(answer.move,)))
     return answer

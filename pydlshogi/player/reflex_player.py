@@ -1,4 +1,4 @@
-"""Players that look at every legal move once and choose, as in the first chapters of the python-dlshogi book.
+"""Players that ask the network once and choose, as in the first chapters of the python-dlshogi book.
 
 `by_policy` rates a move as the policy of the network does, `by_value` by how the network likes the position after it.
 """
@@ -50,7 +50,7 @@ class ReflexPlayer(NetworkPlayer):
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         if clock.limits.mate:
             return Checkmate("notimplemented")
-        self._rng.heed(self.options.seed)
+        self._rng.begin_if_changed(self.options.seed)
         if answer := self.advice(position, clock, report):
             return answer
         ratings = self._rate(self.network, position, self.options)

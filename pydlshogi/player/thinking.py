@@ -1,4 +1,4 @@
-"""One search of a player, from the first playout to the last: what to begin next, when to stop, whom to tell."""
+"""One search of a player, from the first playout to the last: what to begin next, when to stop, when to report."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from typing import Final
 
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency, WindowedMaximum
-from pydlshogi.player.scout import Scout
+from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats, Root
 
@@ -15,24 +15,24 @@ _FIRST_BATCH: Final = 8
 _UNDER_WAY: Final = 16
 """Visits of the tree for one playout more under way, in all threads: those under way learn nothing from each other."""
 _FULL_BATCH: Final = 16
-"""A batch of so many playouts is worth all the scout may spend, a smaller one its share: on a CPU one may be all."""
+"""Playouts. After a batch of this size the mate searcher may spend all its nodes, after a smaller one its share."""
 _MOST_VISITS: Final = 1 << 30
 """Of a root, which it reaches in a day or so; nodes count them in 32 bits."""
 _UNNOTICED: Final = 20.0
-"""Milliseconds. With nothing left to lose on time, a move is worth a look of the network that takes no longer."""
+"""Milliseconds. Where the time is over already, the network still evaluates a move if that takes no longer."""
 
 
 class Thinking:
-    """Batches of a pipeline, with looks of the scout between them, under a clock."""
+    """Batches of a pipeline, and the mate searcher between them, under a clock."""
 
     def __init__(
-        self, pipeline: Pipeline, scout: Scout, clock: Clock, latency: Latency, choosing: WindowedMaximum
+        self, pipeline: Pipeline, mate_searcher: MateSearcher, clock: Clock, latency: Latency, choosing: WindowedMaximum
     ) -> None:
         """`choosing`: milliseconds from the end of a search to the answer."""
         self._pipeline = pipeline
         self._search = pipeline.search
         self._root = Root(pipeline.search)
-        self._scout = scout
+        self._mate_searcher = mate_searcher
         self._clock = clock
         self._latency = latency
         self._choosing = choosing
@@ -47,26 +47,25 @@ class Thinking:
         self,
         report: Callable[[], None],
         interval: float,
-        scout_nodes: Callable[[], float],
+        mate_nodes: Callable[[], float],
         watched: Callable[[], bool],
         *,
         ponder: bool = False,
     ) -> None:
         """Make playouts until the answer is certain or time is up.
 
-        `report` says what is known so far, each `interval` milliseconds. `scout_nodes`: what the scout may spend after
-        a full batch. `watched`: whether somebody wants to know the best move rather than a game to be played; a
-        ponderhit may change it. `ponder`: end also when the opponent has moved, with nothing under way, for another
-        root follows.
+        `report` says what is known so far, each `interval` milliseconds. `mate_nodes`: what the mate searcher may spend
+        after a full batch. `watched`: whether the user asks for the best move and plays no game; a ponderhit may change
+        it. `ponder`: end also when the opponent has moved, with nothing under way, for another root follows.
         """
-        search, root, clock, scout = self._search, self._root, self._clock, self._scout
+        search, root, clock, mate_searcher = self._search, self._root, self._clock, self._mate_searcher
         clock.think()
         if not clock.limits.searchmoves:
-            scout.look_at_root(self._time_left)
+            mate_searcher.look_at_root(self._time_left)
         reported = -math.inf
         with self._pipeline.running(self._wanted):
             while clock.pondering or not ponder:
-                solved = bool(scout.solution()) and not clock.limits.searchmoves
+                solved = bool(mate_searcher.solution()) and not clock.limits.searchmoves
                 if solved or self._certain(watched()):
                     break
                 before = search.playouts
@@ -89,18 +88,18 @@ class Thinking:
                 if made := self._pipeline.step(self._wanted):
                     self._latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
-                scout.look_between(root, scout_nodes() * share, self._time_left)
+                mate_searcher.look_between(root, mate_nodes() * share, self._time_left)
         if ponder or search.playouts >= clock.budget.nodes:
-            self._pipeline.finish()  # what was asked for counts; where time is up, what others are at is not waited for
+            self._pipeline.finish()  # all that was asked for counts; where time is up, nobody waits for the others
         clock.settle()
 
     def _certain(self, watched: bool) -> bool:
         """Whether more playouts would not change the answer: the result is proven, or only one move is not proven to
-        lose and nobody wants to know more of it. Nor are more made than can be counted."""
+        lose and the user does not watch it. It stops, too, before the visits can no longer be counted."""
         root = self._root
         if not root.expanded:
             return False
-        # A win that the scout has seen proves a root, and is known no more once it could be part of a repetition.
+        # A win found by the mate searcher proves a root, but is none once it could be part of a repetition.
         proven = root.plies is not None and root.moves()[0].plies is not None
         return proven or root.visits >= _MOST_VISITS or (root.leader()[1] is None and not watched)
 
@@ -119,7 +118,7 @@ class Thinking:
 
     def _next_batch(self, begun: int) -> int:
         """How many playouts to begin at once: with those of the other threads a small share of the tree, no more than
-        were asked for, and fewer where there is no time for so many."""
+        were asked for, and no more than there is time for."""
         if not self._root.expanded:
             return 1
         # A ponderhit may just have set a limit that pondering has passed.
@@ -130,7 +129,7 @@ class Thinking:
 
     def _time_is_up(self, playouts: int, batch: int) -> bool:
         """Whether to stop instead of one more batch. A move without any evaluation is the worst way to save time: the
-        first batch heeds neither the optimum nor a `stop`."""
+        first batch is made even after the optimum, and after a `stop`."""
         if self._root.expanded:
             return self._clock.expired(playouts, self._latency.of(batch), self._choosing.value)
         return self.too_late

@@ -80,10 +80,10 @@ class Shogi(GameEntry):
         options = options or MCTSPlayerOptions()
 
         def load() -> BasePlayer:
-            from pydlshogi.games.shogi.engine.scout import MateScout
+            from pydlshogi.games.shogi.engine.mate_searcher import ShogiMateSearcher
             from pydlshogi.player.mcts_player import MCTSPlayer
 
-            return MCTSPlayer(options, self._network(), [OwnBook()], MateScout())
+            return MCTSPlayer(options, self._network(), [OwnBook()], ShogiMateSearcher())
 
         return self.engine(options, load, "pydlshogi")._replace(known_moves=ShownBook(options))
 

@@ -26,14 +26,14 @@ from pydlshogi.games.othello.rules import move_name
 from pydlshogi.player.base_player import Adviser, BestMove, Info, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.lines import centipawns
+from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.network_player import Game, Network
-from pydlshogi.player.scout import Scout
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Evaluator
 
 
-class NoMates(Scout):
+class NoMates(MateSearcher):
     """A proven win of Othello is no mate: by how many discs it wins is not proven."""
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:

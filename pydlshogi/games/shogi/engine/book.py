@@ -89,7 +89,7 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
         """The book's move; None where the book has none or is not to be used."""
         if options.consideration_mode:
             return None
-        self._rng.heed(options.seed)
+        self._rng.begin_if_changed(options.seed)
         try:
             choice = self.consult(position, clock.limits, options)
         except BookError as error:

@@ -9,7 +9,7 @@ from test_search import Opinions, a_search, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
 
-from pydlshogi.games.shogi.engine.scout import MateScout
+from pydlshogi.games.shogi.engine.mate_searcher import ShogiMateSearcher
 from pydlshogi.games.shogi.position import ShogiPosition
 
 MATE_IN_SEVEN = MATES[3][0]
@@ -70,30 +70,30 @@ def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> 
 def test_a_mate_is_kept_where_a_position_comes_back() -> None:
     """A mate must not lead through what the game has been through since. Here kings go to and fro until it is back."""
     position = ShogiPosition(MATE_IN_SEVEN)
-    scout = MateScout()
+    mate_searcher = ShogiMateSearcher()
 
     def look() -> None:
-        scout.begin(position, 33)
-        scout.look_at_root(lambda: math.inf)
+        mate_searcher.begin(position, 33)
+        mate_searcher.look_at_root(lambda: math.inf)
 
     look()
-    assert len(scout.solution()) == 7
+    assert len(mate_searcher.solution()) == 7
     for move in TO_AND_FRO:
         position.push_usi(move)
-    scout.begin(position, 33)
-    assert len(scout.solution()) == 7  # the kings' moves are no part of it
+    mate_searcher.begin(position, 33)
+    assert len(mate_searcher.solution()) == 7  # the kings' moves are no part of it
     look()
-    assert len(scout.solution()) == 7
+    assert len(mate_searcher.solution()) == 7
 
 
 def test_a_mate_through_a_position_played_before_is_none() -> None:
-    scout = MateScout()
+    mate_searcher = ShogiMateSearcher()
     position = ShogiPosition(PLAYED_BEFORE)
     for moves, plies in ((), 3), (BACK_AND_FORTH, 0):
         position = ShogiPosition(PLAYED_BEFORE, moves)
-        scout.begin(position, 3)
-        scout.look_at_root(lambda: math.inf)
-        assert len(scout.solution()) == plies
+        mate_searcher.begin(position, 3)
+        mate_searcher.look_at_root(lambda: math.inf)
+        assert len(mate_searcher.solution()) == plies
 
 
 @pytest.mark.parametrize(
@@ -127,16 +127,16 @@ def test_which_mates_are_not_taken() -> None:
 
 
 def test_without_time_nothing_is_looked_at() -> None:
-    scout = MateScout()
+    mate_searcher = ShogiMateSearcher()
     position = ShogiPosition(MATE_IN_SEVEN)
-    scout.begin(position, 33)
-    scout.look_at_root(lambda: 1.0)
-    assert scout.solution() == ()
-    scout.look_at_root(lambda: 100.0)
-    assert len(scout.solution()) == 7
-    scout.forget()
-    scout.begin(position, 33)
-    assert scout.solution() == ()
+    mate_searcher.begin(position, 33)
+    mate_searcher.look_at_root(lambda: 1.0)
+    assert mate_searcher.solution() == ()
+    mate_searcher.look_at_root(lambda: 100.0)
+    assert len(mate_searcher.solution()) == 7
+    mate_searcher.forget()
+    mate_searcher.begin(position, 33)
+    assert mate_searcher.solution() == ()
 
 
 def test_the_root_is_looked_at_again_while_the_search_goes_on() -> None:
@@ -183,10 +183,10 @@ def test_a_move_is_not_played_into_a_mate(sfen: str, blunder: str) -> None:
     assert (thinker.last.score_mate or 0) <= -6
     position = ShogiPosition(sfen)
     position.push_usi(thinker.go(nodes=800).move)
-    scout = MateScout()
-    scout.begin(position, 33)
-    scout.look_at_root(lambda: math.inf)
-    assert not scout.solution()
+    mate_searcher = ShogiMateSearcher()
+    mate_searcher.begin(position, 33)
+    mate_searcher.look_at_root(lambda: math.inf)
+    assert not mate_searcher.solution()
 
 
 def test_mates_along_the_line_are_found_and_the_line_is_shown_to_its_end() -> None:

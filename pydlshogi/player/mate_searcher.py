@@ -1,4 +1,4 @@
-"""What a player asks of somebody who looks for forced wins beside the search."""
+"""What a player asks of a mate searcher: to look for forced wins beside the search."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,11 +8,12 @@ from pydlshogi.player.clock import Clock
 from pydlshogi.uct.root import Root
 
 
-class Scout(Part[Any, Any]):
+class MateSearcher(Part[Any, Any]):
     """Looks at the root and along the best line, a bounded bit at a time, and tells the search what it proves.
 
-    This one never looks. `time_left()` is how many milliseconds there are: no look is begun that might not end within
-    them.
+    A look is a bounded search at one position; the next look there goes on where the last one ended. This class never
+    looks: each game has its own. `time_left()` is how many milliseconds there are; a look begins only if it will end
+    within them.
     """
 
     def plies_of(self, options: Any) -> int:
@@ -31,24 +32,24 @@ class Scout(Part[Any, Any]):
         """Forget all that was found."""
 
     def begin(self, position: Any, plies: int) -> None:
-        """`position` is the root from now on; wins within so many plies are looked for, 0: none."""
+        """`position` is the root from now on; look for wins within `plies`, 0: for none."""
         self._position = position.copy()
 
     def look_at_root(self, time_left: Callable[[], float]) -> None:
-        """The first looks, before the search begins."""
+        """Look at the root, before the search begins."""
 
     def look_between(self, root: Root, nodes: float, time_left: Callable[[], float]) -> None:
-        """Looks between two batches of the search, at the price of about so many nodes."""
+        """Look between two batches of the search, for about `nodes` nodes."""
 
     def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
-        """A look at the position after `move`, if it was never looked at: may it be played?"""
+        """Look at the position after `move`, if there was no look at it yet: is `move` safe to play?"""
 
     def solution(self) -> Sequence[int]:
         """The moves of a forced win at the root; empty where none is known."""
         return ()
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
-        """A proven line of `plies`, with what the search did not need to see; and whether it ends in mate."""
+        """A line proven to end within `plies`, with the moves that have no nodes; and whether it ends in mate."""
         position = self._position.copy()
         for move in line:
             position.push(move)

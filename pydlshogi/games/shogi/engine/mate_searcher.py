@@ -19,7 +19,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import states_of, through
 from pydlshogi.player.base_player import Checkmate
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.scout import Scout
+from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.root import Root
 
@@ -59,7 +59,7 @@ def _compiled() -> Compiled:
     return Compiled()
 
 
-class MateScout(Scout):
+class ShogiMateSearcher(MateSearcher):
     """That of shogi. A mate that may lead through a position played before is none."""
 
     def __init__(self) -> None:
