@@ -500,6 +500,26 @@ def test_what_says_nothing_of_it_is_no_loss_and_an_accident_counts_for_a_second(
     assert overhead.mean <= guess
 
 
+@pytest.mark.parametrize(
+    ("moves", "lost", "early", "late"),
+    [
+        (0, 0, 2 / 2, 2),  # nothing is known but the guess of 2 ms for a move: early in a game half of it
+        (4, 10, (12 + 8.4 / 2) / 2, (12 + 8.4) / 2),  # half the weight has 1.2 times their mean, half the mean of all
+        (4, -10, 0, 0),  # a clock that goes slow
+    ],
+)
+def test_what_is_held_back_for_an_answer_at_once(time: Time, moves: int, lost: int, early: float, late: float) -> None:
+    overhead, left = Overhead(), 60_000
+    for ply in range(1, 1 + 2 * moves, 2):
+        clock = Clock(Limits(btime=left), time)
+        clock.skip()
+        overhead.answered(clock, ply)
+        left -= lost
+        overhead.asked(Limits(btime=left), 0, ply + 2)
+    assert (overhead.at_once(2.0, 0), overhead.at_once(2.0, 256)) == pytest.approx((early, late))
+    assert (overhead.at_once(1.0, 0) == math.inf) == (moves == 0)  # on an idle machine nothing is guessed
+
+
 @pytest.mark.parametrize("settled_first", [False, True])
 def test_only_thinking_after_the_hit_counts_as_thought(time: Time, settled_first: bool) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)

@@ -23,11 +23,12 @@ from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.network_player import Network
 from pydlshogi.uct.batch import Batch, Evaluations
+from pydlshogi.uct.boards import Paths
 from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL
+from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -401,6 +402,23 @@ def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     assert {move.move: move.value for move in search.root.moves()} == pytest.approx(before, nan_ok=True)
     assert sum(move.visits for move in search.root.moves()) > 3
     search.backup(leaves, opinions.evaluate(batch))
+
+
+def test_a_move_has_no_value_while_its_first_playout_is_selected() -> None:
+    """Between `select` and `add_leaves` another thread may ask."""
+
+    class Asking(ReplayedBoards):
+        def apply_rules(self, table: Tree, paths: Paths, count: int) -> None:
+            self.values = {chr(move.move): move.value for move in search.root.moves()}
+            super().apply_rules(table, paths, count)
+
+    search = a_search(Letters({"R": "AB", "A": "C", "B": "D", "C": "E", "D": "F"}, "R"))
+    search.boards = boards = Asking(600)
+    search.set_root(search.position)
+    step(search, Opinions(), 1)
+    step(search, Opinions({"A": 0.4}, {"A": 2}), 1)
+    step(search, Opinions(), 1)
+    assert boards.values == pytest.approx({"A": 0.6, "B": math.nan}, nan_ok=True)
 
 
 def test_a_position_without_moves_is_lost_and_no_root() -> None:
