@@ -154,7 +154,7 @@ class Account(NamedTuple):
     """b or w."""
     moves: int
     found: int
-    """So many of them were the player's own."""
+    """How many of them were the player's own."""
     loss: float
     """Win rate, on average."""
     marks: dict[str, int]

@@ -97,7 +97,7 @@ def new_search(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies:
 
 
 def make_playouts(search: Search, evaluator: Evaluator, playouts: int, batch_size: int, threads: int = 1) -> None:
-    """So many playouts, in batches of up to `batch_size` in each thread."""
+    """Make `playouts`, in batches of up to `batch_size` in each thread."""
     pipeline = Pipeline(search, evaluator, batch_size, threads)
     wanted: Callable[[int], int] = lambda begun: playouts - begun  # noqa: E731
     aim = search.playouts + playouts

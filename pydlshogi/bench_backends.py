@@ -56,7 +56,7 @@ def backends(files: Sequence[Path], encodings: Sequence[Encoding], threads: int,
     """A table in Markdown of how these files run, and why the others do not. Raises ModelError.
 
     The first file is run in all ways, and is what the others are compared with. Without a GPU the table is that of the
-    CPU, with so many threads in one stream.
+    CPU, with `threads` threads in one stream.
     """
     loaded, reasons = dict[str, Backend](), dict[str, None]()
     for ways in (ON_GPU, ON_CPU):
@@ -103,7 +103,7 @@ def _distance(backend: Backend, reference: Backend) -> tuple[float, float]:
 
 
 def _microseconds(backends: Sequence[Backend], sizes: Sequence[int], seconds: float) -> list[list[float]]:
-    """For each backend and size, the median of what was timed in so many seconds for each."""
+    """For each backend and size, the median of what was timed in `seconds` for each."""
     took = [[list[float]() for _ in sizes] for _ in backends]
     for place, size in enumerate(sizes):
         given = [some_batch(each.encoding, size) for each in backends]

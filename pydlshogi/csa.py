@@ -1,7 +1,7 @@
 """Play on a server of the CSA protocol: `python -m pydlshogi.csa HOST --user NAME --password-file FILE`
 
-It plays one game after the other until Ctrl-C, saves their records, and logs in again when the connection breaks. What
-is in the file, or in the environment variable CSA_PASSWORD, is the password; floodgate wants the name of a game in it:
+It plays one game after the other until Ctrl-C, saves their records, and logs in again when the connection breaks. The
+password is in the file, or in the environment variable CSA_PASSWORD; floodgate's holds the name of a game too:
 floodgate-300-10F,secret.
 """
 
@@ -44,8 +44,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _password(file: Path | None) -> str:
     """Raises OneLineError, OSError."""
-    told = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
-    password = told.strip()
+    text = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
+    password = text.strip()
     if not password or len(password.split()) > 1:
         where = file or "CSA_PASSWORD"
         raise OneLineError(f"{where}: {'a password has no blanks' if password else 'there is no password'}")

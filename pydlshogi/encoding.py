@@ -18,7 +18,7 @@ from pydlshogi.support.compiled import compiled, compiled_for, rule, rule_for, r
 _LISTED: Final = 16
 """Positions that are listed at once, where they become planes."""
 _SAMPLED_OF: Final = 8
-"""One in so many positions of a game is sampled."""
+"""A sample has one position of this many in a game."""
 _LONGEST: Final = 200
 """Positions of a game at random."""
 
@@ -126,7 +126,7 @@ def own_numbers(name: str) -> Callable[[Record, Uint16Array, int, Int32Array], N
 
 @rule
 def pack_nothing(state: Record, words: Uint32Array) -> None:
-    """`pack` where nobody looks at the position."""
+    """`pack` where the evaluator needs no position."""
 
 
 list_one: Callable[[Uint32Array, Int32Array, Int32Array], tuple[int, int]] = rule_of_game
@@ -191,7 +191,7 @@ def planes_of(encoding: Encoding, packed: Uint32Array) -> Float32Array:
 
 
 def sample(encoding: Encoding, count: int) -> Uint32Array:
-    """So many packed positions, uint32 [count, words], of games by random moves; the same every time.
+    """`count` packed positions, uint32 [count, words], of games by random moves; the same every time.
 
     Where nobody plays the game they are of bits, one in sixteen set.
     """

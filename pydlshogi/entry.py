@@ -89,10 +89,10 @@ _LEVELS: Final = {
 
 
 def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Opponent]:
-    """Opponents that search, from one for beginners to one that takes so long for a move: see docs/strength.md.
+    """Opponents that search, from one for beginners to one that takes `milliseconds` for a move: see docs/strength.md.
 
     `levels`: where a game has other ones, the weakest first: a Skill_Level, or that and a `temperature` of the policy.
-    They never resign: who is to learn to win has to mate.
+    They never resign: a learner has to mate.
     """
     opponents = {}
     for name, level in (levels or _LEVELS).items():

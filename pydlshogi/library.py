@@ -19,9 +19,9 @@ class Engine:
     """The engines of all games, loaded when they are first asked. Close it, or use it in a `with` statement."""
 
     def __init__(self, searches: int = 1, **options: object) -> None:
-        """So many `searches` at once. `options` as in docs/play.md, such as modelfile="net.npz". Raises OptionError."""
+        """`searches`: how many at once. `options`: see docs/play.md, as modelfile="net.npz". Raises OptionError."""
         self.pool = Pool(searches, {name: str(value) for name, value in options.items()})
-        # Whoever forgets to close it need not wait for a search at the end.
+        # A program that forgets to close it does not wait for a search at its end.
         finalize(self, self.pool.close, cancel=True)
 
     def ask(

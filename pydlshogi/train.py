@@ -305,7 +305,7 @@ def check_new(out: Path) -> None:
 
 
 def parser(game: GameEntry, entry: TrainingEntry) -> ArgumentParser:
-    """Options that are not given do not appear in the result, so that they can be told from defaults."""
+    """Options that are not given do not appear in the result, so that they differ from defaults."""
     result = parser_for(
         f"pydlshogi.train {game.name}",
         f"Train a policy-value network on game records. A first word names the game: {', '.join(GAMES)}.",

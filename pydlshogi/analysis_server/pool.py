@@ -58,13 +58,13 @@ class Question:
     time: float | None = None
     """Milliseconds of an analysis; with neither it goes on until it is cancelled."""
     lines: int = 1
-    """So many moves are told of."""
+    """How many moves the answer names."""
     searchmoves: tuple[str, ...] = ()
     """Only these are searched; none: all."""
     policy: bool = False
-    """What the network expects of every move, before any search, is wanted too."""
+    """Whether the answer has the priors of all moves too."""
     report_every: float | None = None
-    """Milliseconds between the answers on the way; None: none is wanted."""
+    """Milliseconds between the answers on the way; None: only the last."""
     priority: int = 0
     """The higher, the sooner it begins. What has begun is not interrupted."""
     after: int | None = None
@@ -81,10 +81,10 @@ class Answer:
     """What is known of a position, for the side to move."""
 
     turn: int = 0
-    """Who is to move: 0 the side that moved first in the game, 1 the other."""
+    """The side to move: 0 the side that moved first in the game, 1 the other."""
     lines: tuple[Info, ...] = ()
-    """The moves looked at, the best first. None where the game is over, or nothing was searched; none on the way: now
-    the thinking begins, which only who has a chess clock is told."""
+    """The best moves, the best first. None where the game is over, or nothing was searched.
+    An answer on the way without any: the thinking begins; only a question with a chess clock gets it."""
     move: str = ""
     """The player's move, "resign" or "win"; "" on the way, and where nothing was searched."""
     final: bool = True
@@ -116,7 +116,7 @@ class Pool:
     """The searches. Loading waits for the first question that needs it."""
 
     def __init__(self, searches: int, settings: Mapping[str, str] | None = None) -> None:
-        """So many `searches` at once; `settings` of the engines' options, by name, for those that have them.
+        """`searches`: how many at once; `settings` of the engines' options, by name, for those that have them.
 
         Raises OptionError.
         """
@@ -133,9 +133,9 @@ class Pool:
         self._changed = threading.Condition()
         self._closed = False
         self._silent = False
-        """Nobody is told anything any more."""
+        """No answer is handed out any more."""
         self._current: set[Task] = set()
-        # Daemons: a program that ends without `close` waits for no question that nobody can ask any more.
+        # Daemons: a program that ends without `close` does not wait for its questions.
         self._threads = [threading.Thread(target=self._work, name=f"search {n}", daemon=True) for n in range(searches)]
         for thread in self._threads:
             thread.start()
@@ -197,7 +197,7 @@ class Pool:
                 return
             try:
                 task.tell(answer)
-            except Exception:  # nor does one that cannot be told end the search of the others
+            except Exception:  # an answer that cannot be handed out does not end the other searches
                 if not self._silent:
                     log.exception("an answer was lost")
             with self._changed:

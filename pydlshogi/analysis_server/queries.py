@@ -42,12 +42,12 @@ class QueryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Positions of one game to be looked at."""
+    """Positions of one game to be analysed."""
 
     id: str
     questions: tuple[Question, ...]
     visits_of_lines: bool
-    """How often each move of a line was visited is to be told."""
+    """Whether the answer says how often each move of a line was visited."""
     unknown: tuple[str, ...]
     """Fields that mean nothing here."""
 
@@ -193,14 +193,14 @@ def answer_line(query: Query, turn: int, answer: Answer) -> dict[str, Any]:
         return line | {"noResults": True}
     line |= result(answer)
     if query.visits_of_lines:
-        told = [info for info in answer.lines if info.pv]
-        for move, info in zip(line["moveInfos"], told, strict=True):
+        with_line = [info for info in answer.lines if info.pv]
+        for move, info in zip(line["moveInfos"], with_line, strict=True):
             move["pvVisits"] = list(info.pv_visits)
     return line | ({} if answer.policy is None else {"policy": dict(answer.policy)})
 
 
 def result(answer: Answer) -> dict[str, Any]:
-    """What an answer says, whoever asked."""
+    """What an answer says, in the same words for all who ask."""
     first = answer.lines[0] if answer.lines else None
     root: dict[str, Any] = {"currentPlayer": "BW"[answer.turn], "repetitions": answer.repetitions}
     if first is not None:

@@ -21,7 +21,7 @@ class Replay:
     def position(self, engine: Engine, start: str | None, moves: tuple[str, ...], turn: int) -> PlayedPosition:
         """The position after `turn` of the moves, under the rules of the engine; it may not be changed.
 
-        Games are told apart by the object `moves`. Raises PlayerError.
+        Games are distinguished by the object `moves`. Raises PlayerError.
         """
         game = engine, start, moves
         before, self._game = self._game, None

@@ -89,6 +89,6 @@ class Server:
         with self._writing:
             try:
                 self._write(json.dumps(line))
-            except OSError:  # whoever asked is gone
+            except OSError:  # the program that asked is gone
                 self._pool.give_up()
                 raise

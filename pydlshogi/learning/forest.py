@@ -20,7 +20,7 @@ _SPARE = 4
 def many_trees(
     game: GameEntry, encoding: Encoding | None, puct: Puct, playouts: int, trees: int, draw_ply: int
 ) -> Search:
-    """A search with room for so many trees of so many playouts each; `encoding`: its evaluator's."""
+    """A search with room for `trees` trees of `playouts` playouts each; `encoding`: its evaluator's."""
     rules = game.rules
     node = 64 + rules.state.itemsize + 16 * rules.average_moves
     megabytes = 1 + _SPARE * trees * (playouts + 2) * node // _MEGABYTE
@@ -58,7 +58,7 @@ class Forest:
         return Root(self._search, tree)
 
     def search(self, positions: Mapping[int, Position], playouts: int) -> dict[int, list[MoveStats]]:
-        """The moves of each position, by the number of its tree, the best first, after so many visits of its root.
+        """The moves of each position, by the number of its tree, the best first, after `playouts` visits of its root.
 
         0: only the evaluator's priors are known. What is proven sooner gets fewer. Every position has a legal move.
         """

@@ -126,7 +126,7 @@ class Learner:
         return folder.played(number), sum(shares) / max(1, len(missing)), games
 
     def _learn(self, number: int, sets: Sequence[PlayedGames], seconds: float) -> dict[str, Any]:
-        """Learn from the window of newest games, so many seconds after the run began; returns figures of the games, and
+        """Learn from the window of newest games, `seconds` after the run began; returns figures of the games, and
         of what was learned."""
         settings, run, kept = self._settings, self._run, self._run.kept
         new, games = sum(map(len, sets)), sum(len(each.lengths) for each in sets)
@@ -165,7 +165,7 @@ class Learner:
         }
 
     def _compare(self, number: int) -> dict[str, Any]:
-        """Compare the network after so many cycles with the last one compared, and with the anchor, the first one."""
+        """Compare the network of a cycle with the last one compared, and with the anchor, the first one."""
         kept, line = self._run.kept, dict[str, Any]()
         if kept["compared"] < 0:
             kept["anchor"] = number
@@ -217,7 +217,7 @@ def described(line: dict[str, Any]) -> str:
 
 
 def sized(lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
-    """What cycles with these lines of the journal let expect of a run of so many minutes, in one line."""
+    """What cycles with these lines of the journal let expect of a run of `minutes`, in one line."""
     games, play, network = (max(1e-9, sum(line[name] for line in lines)) for name in ("played", "play", "network"))
     total = play + sum(line["learn"] + line["compare"] for line in lines)
     rate = 60 * games / total

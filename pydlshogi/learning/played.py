@@ -92,7 +92,7 @@ class Episode:
 
 
 def packed_games(games: Sequence[Episode], words: int) -> PlayedGames:
-    """The games as a set; positions have so many `words`."""
+    """The games as a set; positions have `words` words."""
     samples = [(sample, number) for number, game in enumerate(games) for sample in game.samples]
     gave_up = [game.score_of(game.gave_up) for game in games if game.gave_up is not None]
     return PlayedGames(

@@ -68,7 +68,7 @@ class RunFolder:
         write_whole(self._about, json.dumps({"game": game, "settings": asdict(settings)}, indent=1).encode())
 
     def network(self, cycle: int) -> Path:
-        """The network that came out of so many cycles."""
+        """The network that came out of the first `cycle` cycles."""
         return self.path / "networks" / f"{cycle:05}.npz"
 
     def games(self, cycle: int, number: int) -> Path:
@@ -80,7 +80,7 @@ class RunFolder:
         return next(reversed(self._networks().values()), None)
 
     def forget_networks(self, keep: set[int]) -> None:
-        """Delete all networks but those after so many cycles."""
+        """Delete all networks but those of the cycles to `keep`."""
         for cycle, path in self._networks().items():
             if cycle not in keep:
                 path.unlink()
@@ -100,7 +100,7 @@ class RunFolder:
         return [self._read[path] for path in paths]
 
     def newest(self, cycle: int, positions: int) -> list[PlayedGames]:
-        """Sets of games up to a cycle, the newest first, until they hold so many positions or there are no more."""
+        """Sets of games up to a cycle, the newest first, until they hold `positions` or there are no more."""
         paths: dict[int, list[Path]] = {}
         for path in sorted((self.path / "games").glob("*-*.npz")):
             if (played_in := path.stem.split("-")[0]).isdecimal():

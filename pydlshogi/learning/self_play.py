@@ -24,7 +24,7 @@ class _Board:
 
     position: PlayedPosition
     opening: int
-    """So many moves are sampled from the policy."""
+    """How many moves are sampled from the policy."""
     may_resign: bool
     moves: list[int] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)

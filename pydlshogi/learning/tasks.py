@@ -26,7 +26,7 @@ Seed = tuple[int, ...]
 
 _SHORTEST_DEADLINE: Final = 3600.0
 _SLOWEST: Final = 200
-"""Playouts a second of a slow core with a network of a megabyte; with larger ones so many fewer."""
+"""Playouts a second of a slow core with a network of a megabyte; with larger ones fewer in proportion."""
 _MEGABYTE: Final = 10**6
 _LONGEST_GAME: Final = 512
 """Plies, where games have no end of their own."""
@@ -36,7 +36,7 @@ _OPENING: Final = (3, 8)
 
 
 def deadline(positions: int, playouts: int, network_bytes: int) -> float:
-    """Seconds after which a worker that makes so many playouts in each of so many positions is given up."""
+    """Seconds after which a worker that makes `playouts` in each of `positions` is given up."""
     return max(_SHORTEST_DEADLINE, positions * playouts / _SLOWEST * max(1.0, network_bytes / _MEGABYTE))
 
 
@@ -113,7 +113,7 @@ def compare(
 ) -> list[int]:
     """How often the first of two evaluators made 0, 1/2, 1, 3/2 and 2 points of 2: counts [5].
 
-    Every opening, of 3 to 8 random moves, is played twice, with colours changed. Every move gets so many playouts.
+    Every opening, of 3 to 8 random moves, is played twice, with colours changed. Every move gets `playouts`.
     """
     rng = np.random.default_rng(list(seed))
     openings = [_opening(game, draw_ply, rng) for _ in range((games + 1) // 2)]

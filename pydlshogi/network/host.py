@@ -154,7 +154,7 @@ def sigmoid(logit: Any) -> Any:
 @inlined
 def product(a: Int16Array, b: npt.NDArray[Any]) -> np.int32:
     """The sum of products of whole numbers, b of 8 or 16 bits."""
-    # numba's sums of integers have 64 bits where they are not told otherwise, and vectors of those are half as fast.
+    # numba's sums of integers have 64 bits by default, and vectors of those are half as fast.
     total = np.int32(0)
     for i in range(len(a)):
         total = np.int32(total + np.int32(np.int32(a[i]) * np.int32(b[i])))

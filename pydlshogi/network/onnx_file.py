@@ -1,4 +1,4 @@
-"""Which ONNX graphs are networks of this engine, checked alike for whoever runs them.
+"""Which ONNX graphs are networks of this engine, checked alike for every backend.
 
 One input [N, planes, height, width] of float32 or uint8, N free; two outputs, raw logits float32 [N, labels] and
 [N, 1]. Whether the value of such a graph has already been through a sigmoid cannot be seen; that makes the engine judge

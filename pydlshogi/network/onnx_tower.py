@@ -1,7 +1,7 @@
-"""An ONNX graph read as a tower of layers: what this project and others export, whatever wrote it down.
+"""An ONNX graph read as a tower of layers: what this project and others export, in whatever nodes.
 
-The graph is walked from its inputs on, and what each node gives is told apart by what it is made of. What a node does
-that is not understood gives nothing, and a graph whose outputs are made of that is no tower.
+The graph is walked from its inputs on, and what each node gives is recognised by what it is made of. A node of another
+kind gives nothing, and a graph whose outputs are made of that is no tower.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, T
 
 
 class _Planes(NamedTuple):
-    """So many of all planes, from one on."""
+    """`size` of all planes, from `first` on."""
 
     first: int
     size: int

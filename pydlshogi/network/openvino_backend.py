@@ -1,6 +1,6 @@
 """OpenVINO as a backend: Intel's runtime, for processors with AMX, where it is the fastest of the frameworks.
 
-It runs an `.npz`, turned into a graph in memory, or an `.onnx` file, on the CPU only. Unless told otherwise it computes
+It runs an `.npz`, turned into a graph in memory, or an `.onnx` file, on the CPU only. By default it computes
 in bfloat16 where the processor has instructions for that, whatever the file says, and in float32 on any other.
 """
 

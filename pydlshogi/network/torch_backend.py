@@ -23,9 +23,9 @@ HOW_TO_GET_A_GPU: Final = "an NVIDIA driver and a PyTorch built for it are neede
 
 SMALLEST_GRAPH: Final = 8
 MOVES_A_POSITION: Final = 256
-"""For so many legal moves a graph has room, on average."""
+"""Legal moves of a position that a graph has room for, on average."""
 MOST_MOVES: Final = 640
-"""For so many of one position."""
+"""The most of one position."""
 
 
 def torch_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> Backend:

@@ -71,7 +71,7 @@ def read_network(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Ar
 
 
 def read_largest(path: Path, maps: int) -> Float32Array | None:
-    """The largest values of so many maps of a network, where its `.npz` file holds them. Raises `ModelError`."""
+    """The largest values of `maps` maps of a network, where its `.npz` file holds them. Raises `ModelError`."""
     with opened_archive(path) as archive:
         member = f"{LARGEST}.npy"
         if member not in archive.namelist():

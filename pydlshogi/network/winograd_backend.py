@@ -62,7 +62,7 @@ _LOGIT_UNIT: Final = np.float32(2.0**-LOGIT_FRACTION)
 
 
 class Work(NamedTuple):
-    """What one call at a time works in, for so many positions."""
+    """What one call at a time works in, for `most` positions."""
 
     lists: Lists
     start: Int16Array

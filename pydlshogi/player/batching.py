@@ -24,7 +24,7 @@ ENOUGH: Final = 0.8
 LONGEST: Final = 0.05
 """Seconds that a batch may take."""
 FASTEST_OF: Final = 5
-"""So many batches are timed, and the fastest counts: other programs only ever slow one down."""
+"""Batches that are timed; the fastest counts, for other programs can only slow one down."""
 MOVES: Final = 64
 """Legal moves in each position of what is timed."""
 

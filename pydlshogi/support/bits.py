@@ -3,7 +3,7 @@
 numba's widest integers have 64 bits. Here it learns a wider type, `BITS`, with the operators & | ^ - ~ << >>, the truth
 of a number and the functions of this module; processors keep one in two registers. In Python the functions take and
 give plain integers, so what is written with them means the same either way, but for `~`: the complement of an int is
-negative, and wants a mask. Bits are made by `nothing`, `bit`, `bits_from`, `bits_of`, `fixed` and `entry`, never by a
+negative, and needs a mask. Bits are made by `nothing`, `bit`, `bits_from`, `bits_of`, `fixed` and `entry`, never by a
 literal.
 """
 

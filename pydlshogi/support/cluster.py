@@ -1,4 +1,4 @@
-"""A pool of workers on a cluster of machines that Ray runs. Whoever imports this module imports Ray.
+"""A pool of workers on a cluster of machines that Ray runs. To import this module is to import Ray.
 
 Code reaches the machines with every run: the package, the tools and the networks of model/, as they are where the run
 is started. Python, Ray and the packages that the code imports have to be installed there.

@@ -41,7 +41,7 @@ def parser_for(module: str, about: str | None, more: str | None = None) -> Argum
 
 
 def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:
-    """`--workers` and `--cluster`, for `pool_of`; without `--workers` it is so many, 0 being one for each core."""
+    """`--workers` and `--cluster`, for `pool_of`; `workers`: how many without `--workers`, 0: one for each core."""
     default = f"{workers}" if workers else "one for each core"
     parser.add_argument(
         "--workers", type=positive, default=workers, metavar="N", help=f"how many work at once (default: {default})"
@@ -103,7 +103,7 @@ positive: Final = bounded(1)
 def exit_status(program: str, run: Callable[[], int | None], *errors: type[Exception], resume: str = "") -> int:
     """What `run` returns, None for 0. An error ends in one line on stderr: 1 after a OneLineError, InUse, PoolError or
     one of `errors`, whose text is the line, or after any other OSError or a MemoryError; 130 after Ctrl-C or SIGTERM.
-    Whoever reads the output no longer ends in 1 and no line. `resume` says how to go on where the system or the user
+    Where nobody reads the output any more: 1 and no line. `resume` says how to go on where the system or the user
     broke it off.
 
     Names that the output has no letters for are written by their bytes where it is UTF-8, else with escapes; and so is
@@ -112,7 +112,7 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     how_to_go_on = f"; {resume}" if resume else ""
     known: tuple[type[Exception], ...] = (OneLineError, InUse, *errors)
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # it was closed by whoever started the program
+        if getattr(sys, name) is None:  # the program was started with it closed
             setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -160,5 +160,5 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
 
 
 def _drop_output() -> None:
-    """What Python still wants to write to stdout goes nowhere, instead of failing once more at the exit."""
+    """What Python still has to write to stdout goes nowhere, instead of failing once more at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

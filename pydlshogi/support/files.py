@@ -76,7 +76,7 @@ def append_whole(file: FileIO, data: bytes) -> None:
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """What `path` holds, at most so many bytes. Raises OSError, as `open_plain`, and for more."""
+    """What `path` holds, at most `most` bytes. Raises OSError, as `open_plain`, and for more."""
     with open_plain(path) as file:
         if os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EFBIG, f"Larger than {most >> 20} MB", str(path))
@@ -118,7 +118,7 @@ def reserved(folder: Path) -> Iterator[None]:
 
 
 def check_writable(path: Path) -> None:
-    """Raises OSError where `replacing` could not write `path`: to be told before long work and not after it."""
+    """Raises OSError where `replacing` could not write `path`: better before long work than after it."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():

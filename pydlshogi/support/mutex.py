@@ -36,7 +36,7 @@ def hold(mutex: tuple[int, int]) -> None:
 
 @rule
 def hold_soon(mutex: tuple[int, int]) -> None:
-    """Take the lock for short work: as soon as whoever has it for long passes it on."""
+    """Take the lock for short work: as soon as the thread that has it for long work passes it on."""
     lock, door = mutex
     _take(door)
     _take(lock)

@@ -95,7 +95,7 @@ class WorkerPool(ABC):
 
         Items are taken when a worker is free, so there may be any number. What `task` raises is raised here. PoolError:
         a worker died over an item, or took more than `deadline` seconds to open the task and do it, ATTEMPTS times.
-        Whoever leaves before the end breaks off what is under way.
+        To leave before the end breaks off what is under way.
         """
         pickled, rest = self.dumps(task), iter(items)
         again: deque[_WorkItem] = deque()

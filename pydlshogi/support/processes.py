@@ -1,4 +1,4 @@
-"""Processes that share work, and end with whoever started them, however that ended."""
+"""Processes that share work, and end with the process that started them, however that ended."""
 
 import atexit
 import os
@@ -20,7 +20,7 @@ from pydlshogi.support.pool import Outcome, WorkerLost, WorkerPool, close_task, 
 _GRACE: Final = 5.0
 """Seconds a process has to end by itself."""
 _REMINDERS: Final = 20
-"""How often it is told so meanwhile."""
+"""How often it is asked to meanwhile."""
 
 
 def available_cores() -> int:
@@ -147,7 +147,7 @@ def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
 
 
 def _begin() -> None:
-    """Ctrl-C is for whoever started the process. However it ends, short of being killed, its task is closed."""
+    """Ctrl-C is for the process that started this one. However it ends, short of being killed, its task is closed."""
     atexit.register(close_task)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)

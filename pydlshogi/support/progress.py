@@ -1,4 +1,4 @@
-"""What takes long says what it is, for whoever waits."""
+"""What takes long says what it is, for those who wait."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

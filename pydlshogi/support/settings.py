@@ -35,7 +35,7 @@ def option_of(name: str) -> str:
 
 
 def add_options(parser: ArgumentParser, settings: type[Any], usual: Mapping[str, Any] | None = None) -> None:
-    """An option for every field. Those not given do not appear in the result: they can be told from defaults.
+    """An option for every field. Those not given do not appear in the result: so they differ from defaults.
 
     `usual`: defaults by name, to be shown in place of the fields' own.
     """
@@ -73,7 +73,7 @@ def check(settings: Any) -> None:
 
 def settle(path: Path, about: Mapping[str, Any]) -> None:
     """Write into `path` what decides the other files of its folder. Once one of them, not being a log, has something in
-    it, whoever goes on has to say the same. Raises SettingError, OSError.
+    it, a run that goes on must say the same. Raises SettingError, OSError.
     """
     folder, now = path.parent, json.loads(json.dumps(about))
     others = [each for each in folder.iterdir() if not each.name.startswith((path.name, f".{path.name}."))]

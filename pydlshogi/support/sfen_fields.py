@@ -31,7 +31,7 @@ def sfen_fields(sfen: str) -> tuple[str, str, str, int]:
 def pieces_on(rows: str, files: int, ranks: int, known: Container[str]) -> dict[tuple[int, int], str]:
     """The pieces of a board, by rank and file from the top left, each as it is written.
 
-    ValueError unless it has so many squares, and all pieces are `known`: in upper case, with + where promoted.
+    ValueError unless it has all squares, and all pieces are `known`: in upper case, with + where promoted.
     """
     lines, pieces = rows.split("/"), {}
     if len(lines) != ranks:

@@ -16,12 +16,12 @@ _AHEAD: Final = 6
 
 
 class Shuffle:
-    """The order of training, a function of the seed alone: whoever knows the number of a batch can go on from there."""
+    """The order of training, a function of the seed alone: the number of a batch is enough to go on from there."""
 
     def __init__(self, rows: Int64Array, batch_size: int, seed: int, *, symmetries: int = 0) -> None:
         """`rows`: the examples of one epoch, at least `batch_size`; what does not fill a last batch is skipped.
 
-        Each is turned by one of so many `symmetries`, or by none, all with the same probability.
+        Each is turned by one of `symmetries` symmetries, or by none, all with the same probability.
         """
         self._batch_size = batch_size
         self._seed = seed

@@ -71,7 +71,7 @@ def joined(parts: Sequence[Examples]) -> Examples:
 
 
 class TrainingBatch(NamedTuple):
-    """What one step learns from; the arrays belong to whoever receives them."""
+    """What one step learns from; the arrays belong to the receiver."""
 
     inputs: Float32Array | Uint32Array
     """float32 [B, planes, height, width]; for a sparse encoding uint32 [B, words], the packed positions."""

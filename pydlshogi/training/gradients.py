@@ -83,8 +83,8 @@ class Shards:
                 mine.data = shared.data
             self._nets.append(replica)
         threads = 1 if device.type == "cpu" and count > 1 else torch.get_num_threads()
-        # Of whoever takes the step, too: threads that wait for each other at every operation take thirty times as long
-        # where another program has a core.
+        # Also for the thread that takes the step: threads that wait for each other at every operation take thirty times
+        # as long where another program has a core.
         torch.set_num_threads(threads)
         self._pool = ThreadPoolExecutor(count, "shard", initializer=torch.set_num_threads, initargs=(threads,))
         self._device = device

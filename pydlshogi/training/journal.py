@@ -1,4 +1,4 @@
-"""What is told of a run: log.jsonl, its journal, and lines for whoever watches.
+"""What a run says: log.jsonl, its journal, and lines for those who watch.
 
 The journal outlives full disks and killed processes, and fits the run after a resumption.
 """
@@ -38,7 +38,7 @@ class Journal:
 
 
 def say(text: str) -> None:
-    """Show a line, if anybody can see it: a run of many hours outlives whoever read its output."""
+    """Show a line, if anybody can see it: a run of many hours outlives its terminal."""
     with suppress(OSError):
         tqdm.write(text)
         sys.stdout.flush()

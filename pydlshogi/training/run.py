@@ -91,7 +91,7 @@ class Run:
         self.progress = 0.0
         """Share of the run that is done, 0 to 1."""
         self.kept: dict[str, float] = {}
-        """What whoever trains wants to find again."""
+        """Numbers of the trainer, to find again after a resumption."""
         self.window = torch.zeros(len(FIGURES))
         """Sum of FIGURES since the last line of the log."""
 

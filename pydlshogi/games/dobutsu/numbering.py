@@ -41,7 +41,7 @@ _ONE: Final[Any] = np.uint64(1)
 _TWO: Final[Any] = np.uint64(2)
 _THREE: Final[Any] = np.uint64(3)
 _WAYS: Final = np.array([[1, places, places * (places - 1) // 2] for places in range(SQUARES)])
-"""[places, pieces]: in how many ways so many pieces, at most 2, stand on so many places."""
+"""[places, pieces]: in how many ways the pieces, at most 2, stand on the places."""
 
 _LIONS: Final = [
     (own, enemy)
@@ -65,7 +65,7 @@ class Numbering(NamedTuple):
     pieces: Int64Array
     """int64 [3]: how many chicks, elephants and giraffes there are, at most 2 of each."""
     first: Int64Array
-    """int64 [3, 3, 3]: the first number of the positions with so many of each on the board."""
+    """int64 [3, 3, 3]: the first number of the positions with as many of each on the board."""
     size: int
 
 
@@ -168,7 +168,7 @@ def _in_hand(kind: int, own: int, enemy: int) -> int:
 
 @rule
 def _placed(pieces: int, many: int, way: int, first: int, second: int) -> int:
-    """`pieces` with so many more on the board: `first` and `second`, on the empty squares that `way` says."""
+    """`pieces` with `many` more on the board: `first` and `second`, on the empty squares that `way` says."""
     if many == 0:
         return pieces
     further = 0

@@ -53,7 +53,7 @@ class DobutsuPosition(StatePosition):
     def __init__(self, sfen: str | None = None, moves: Iterable[str] = (), *, draw_ply: int = 0) -> None:
         """Set up `sfen`, None for the start of the game, and play `moves` (USI).
 
-        `draw_ply`: the game is drawn once so many moves have been played without a win; 0: never. Raises ValueError for
+        `draw_ply`: the game is drawn after that many moves without a win; 0: never. Raises ValueError for
         a broken sfen or an illegal move.
         """
         pieces, self.white_begins, ply = _read_sfen(START_SFEN if sfen is None else sfen)

@@ -68,8 +68,8 @@ def solved(
 ) -> Uint8Array:
     """The table of all positions that can be reached from `starts`, which are states' pieces: uint8 [numbers.size].
 
-    Nobody plays on where the enemy's lion can be taken. `tell` is told of each number of plies how many positions
-    it decides, and first of 0 plies how many there are.
+    Nobody plays on where the enemy's lion can be taken. `tell` gets each number of plies with how many
+    positions it decides, and first 0 plies with how many there are.
     """
     table = np.zeros(numbers.size, np.uint8)
     for pieces in starts:
@@ -104,7 +104,7 @@ def _count(table: Uint8Array, found: Int64Array, numbers: Numbering, room: _Room
     return len(found)
 
 
-# The kernels write the same into an entry whoever is first, so that they need no lock.
+# Whichever kernel comes first, it writes the same into an entry: they need no lock.
 
 
 @compiled

@@ -171,7 +171,7 @@ class Position(NamedTuple):
 
     @property
     def lead(self) -> int:
-        """The same for Black, whoever is to move."""
+        """The same for Black, at either side's turn."""
         return self.score if self.black_to_move else -self.score
 
     def moves(self) -> list[int]:

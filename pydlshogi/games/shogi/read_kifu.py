@@ -22,7 +22,7 @@ _LARGEST_FILE: Final = 1 << 26
 _LONGEST_LINE: Final = 1 << 20
 _FILES_PER_TASK: Final = 16
 _LONGEST_TASK: Final = 600.0
-"""Seconds after which a process that reads so many files is given up."""
+"""Seconds after which a process that reads these files is given up."""
 
 
 class KifuError(OneLineError):
@@ -74,7 +74,7 @@ def read_games(path: str | PathLike[str]) -> list[Game]:
 def read_list(path: str | PathLike[str]) -> Iterator[Path]:
     """The record files that a list names, one a line, relative to the list; empty lines are skipped.
 
-    Raises KifuError where the list cannot be read; whether the files exist is not looked at.
+    Raises KifuError where the list cannot be read; whether the files exist is not checked.
     """
     try:
         text = read_plain(Path(path), _LARGEST_FILE).decode("utf-8-sig")
@@ -89,7 +89,7 @@ def read_list(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path, list[Game] | KifuError]]:
-    """Each path with its games, or with the reason it has none, in the order given; read by so many `processes`."""
+    """Each path with its games, or with the reason it has none, in the order given; read by `processes` processes."""
     paths = list(paths)
     if processes <= 1:
         yield from zip(paths, map(_games_or_error, paths), strict=True)

@@ -104,8 +104,8 @@ class AlphaBetaPlayer(BasePlayer):
         start.push(int(start.legal_moves()[0]))
         self._tables.book.worth(start.now)
         for depth in range(1, 7):
-            self._look(start.now, depth, solve=False, expected=0.0, stopped=_never)
-        self._look(ENDING, 1, solve=True, expected=0.0, stopped=_never)
+            self._searched(start.now, depth, solve=False, expected=0.0, stopped=_never)
+        self._searched(ENDING, 1, solve=True, expected=0.0, stopped=_never)
         self.new_game()
 
     def new_game(self) -> None:
@@ -155,10 +155,10 @@ class AlphaBetaPlayer(BasePlayer):
         )
 
     def _best(self, position: Position, clock: Clock, tell: Callable[[ScoredMove], None]) -> ScoredMove:
-        """The best move, told whenever a search has ended."""
+        """The best move; `tell` gets it whenever a search has ended."""
         best = ScoredMove(position.moves()[0], 0.0, (), 0)
         for depth, solve, stopped in self._steps(position.empties, clock):
-            found = self._look(position, depth, solve, best.score, stopped)
+            found = self._searched(position, depth, solve, best.score, stopped)
             if found is None:
                 # What a search prefers when it is stopped is better than what the one before it liked; the score stays.
                 leader = (self._tables.solver if solve else self._tables.search).leader
@@ -173,7 +173,7 @@ class AlphaBetaPlayer(BasePlayer):
     def _ranked(
         self, position: Position, moves: Sequence[int], most: int, clock: Clock, tell: Callable[[ScoredMove, int], None]
     ) -> ScoredMove:
-        """The best of `moves`; the `most` best are told, the best first, whenever all have been looked at."""
+        """The best of `moves`; `tell` gets the `most` best, the best first, whenever all have been searched."""
         ranked = [ScoredMove(move, 0.0, (move,), 0) for move in moves]
         for depth, solve, stopped in self._steps(position.empties, clock):
             deeper: list[ScoredMove] = []
@@ -205,10 +205,10 @@ class AlphaBetaPlayer(BasePlayer):
                 return
             yield depth, False, (lambda: clock.expired(self._nodes)) if depth > 1 else _never
 
-    def _look(
+    def _searched(
         self, position: Position, depth: int, solve: bool, expected: float, stopped: Callable[[], bool]
     ) -> ScoredMove | None:
-        """What a search of so many plies, or the solver, says; None if it was stopped."""
+        """The answer of a search `depth` plies deep, or of the solver; None if it was stopped."""
         if solve:
             solution = self._tables.solver.solve(position, guess=round(expected), stopped=stopped)
             if solution is None:

@@ -89,7 +89,7 @@ INFINITE: Final = 10**6
 _OPEN: Final = 10**7
 """In place of a value: the moves have to be searched."""
 _SLICE: Final = 20_000
-"""Evaluations between two looks at whether to stop: a few milliseconds."""
+"""Evaluations after which it asks again whether to stop: a few milliseconds."""
 _NO_SQUARE: Final = np.uint64(PASS)
 
 
@@ -127,7 +127,7 @@ class Found(NamedTuple):
 def depths_to(depth: int) -> range:
     """The depths of the searches that lead up to one of `depth`, the last of them.
 
-    All are of one parity: whoever makes the last move looks better for it.
+    All are of one parity: the side that makes the last move seems better than it is.
     """
     return range(2 - depth % 2, depth + 1, 2)
 
@@ -210,7 +210,7 @@ def _clear(frame: Any) -> None:
 
 @compiled
 def _search(tree: _Tree, ply: int, evaluations: int) -> tuple[int, int, int]:
-    """Go on from `frames[ply]` for about so many evaluations.
+    """Go on from `frames[ply]` for about `evaluations`.
 
     Returns the ply to go on from, or -1 and the value of the root; and the evaluations made.
     """

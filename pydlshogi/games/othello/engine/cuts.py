@@ -42,7 +42,7 @@ class Cuts(NamedTuple):
     """Pairs, those of one depth in the order in which they are tried, and how they are used."""
 
     deviations: float
-    """By so many deviations a value must be predicted to miss the window."""
+    """How many deviations outside the window a predicted value must be."""
     everywhere: bool
     """See `Probing`."""
     pairs: tuple[CutPair, ...]
@@ -74,7 +74,7 @@ def write_cuts(path: Path, cuts: Cuts) -> None:
     lines = [
         "# Multi-ProbCut: a search `shallow` plies deep predicts one `depth` plies deep as slope x value + offset,",
         "# in thousandths of a disc. Of two numbers the first holds at 60 empty squares, the second at none.",
-        f"deviations = {cuts.deviations}  # by so many deviations the window must be missed",
+        f"deviations = {cuts.deviations}  # by how many the window must be missed",
         f"everywhere = {str(cuts.everywhere).lower()}  # whether to cut on the principal variation too",
     ]
     for pair in cuts.pairs:

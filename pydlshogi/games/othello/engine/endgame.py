@@ -65,18 +65,18 @@ _LEAST: Final = -65
 _OPEN: Final = 65
 """In place of an answer: the moves have to be tried."""
 _STABLE: Final = 20
-"""Discs that the opponent cannot lose any more are counted where so many or more are asked for."""
+"""Discs. Where the search asks for this score or more, discs that the opponent can lose no more are counted."""
 _JUDGED: Final = 12
-"""With so many empty squares moves are sorted by patterns too."""
-_LOOKED_INTO: Final = 16
-"""With so many, by what the patterns say after the best reply."""
+"""Empty squares from which on moves are sorted by patterns too."""
+_REPLIED: Final = 16
+"""The same for sorting by what the patterns say after the best reply."""
 _CHOICE: Final = 1000
 """What a choice of the opponent costs beside the evaluation."""
 _FIRST: Final = 10**6
 _SHARED: Final = 14
-"""With so many, a thread puts a move off that another one is at; below, one thread takes no longer."""
+"""The same for putting off a move that another thread is at; below, one thread takes no longer."""
 _SLICE: Final = 4_000
-"""Positions between two looks at whether to stop, or whether another thread has answered: a few milliseconds."""
+"""Positions after which it asks again whether to stop, or whether another thread has answered: a few milliseconds."""
 
 _NO_SQUARE: Final = np.uint64(PASS)
 _CORNERS: Final = np.uint64(0x8100000000000081)
@@ -337,7 +337,7 @@ def _write_moves(frame: Any, path: Judged, ply: int, moves: np.uint64, odd: np.u
             cost -= 2 * count(disc & _CORNERS) + count(disc & odd)
         else:
             advance_numbers(path.words, ply, square, turned)
-            if frame.empties >= _LOOKED_INTO:
+            if frame.empties >= _REPLIED:
                 worth = _worth_after_reply(path, mover, opponent, ply + 1)
             else:
                 worth = evaluate(path.weights, discs, path.numbers, ply + 1)

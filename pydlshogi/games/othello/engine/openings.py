@@ -28,7 +28,7 @@ _HOLDS: Final = "opening book of Othello"
 
 @dataclass(frozen=True)
 class OpeningBook:
-    """Positions, found by their keys. Of so many two have the same key with a probability of 1 to 100 million."""
+    """Positions, found by their keys. That two of them share a key has a probability of 1 to 100 million."""
 
     keys: Uint64Array
     """uint64 [positions], rising: see `key_of`."""

@@ -56,7 +56,7 @@ class OthelloMCTSOptions(MCTSOptions):
     time_margin = TIME_MARGIN
     hash_mb = SearchOptions.hash_mb.starting_at(256)
     level = Spin(
-        "Level", 0, 0, 25, help="32 playouts doubled so many times, for a `go` that names no limit; 0: see playout"
+        "Level", 0, 0, 25, help="how often to double 32 playouts, for a `go` that names no limit; 0: see playout"
     )
     iago = Check("IaGo", False, help="the constants of IaGo's search, and its rollouts")
     rollouts = Spin("Rollouts", -1, -1, 100, help="percent of the values that are rollouts; -1: 50 with IaGo, else 0")

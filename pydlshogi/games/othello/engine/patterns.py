@@ -133,7 +133,7 @@ class Judged(NamedTuple):
 
 
 def judged_by(weights: Int16Array, rows: int) -> Judged:
-    """Room for so many positions."""
+    """Room for `rows` positions."""
     words = np.zeros((rows, WORDS), np.uint64)
     return Judged(words, words.view(np.uint16), weights)
 
@@ -176,7 +176,7 @@ def pass_numbers(words: Uint64Array, row: int) -> None:
 
 @inlined
 def stage_of(discs: int) -> int:
-    """The stage of a position with so many discs, 0 to 14."""
+    """The stage of a position with `discs` discs, 0 to 14."""
     return min((discs - 4) >> 2, STAGES - 1)
 
 

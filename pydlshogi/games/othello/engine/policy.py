@@ -132,7 +132,7 @@ def room_for_moves() -> Moves:
 
 @inlined
 def policy_stage(discs: int) -> int:
-    """The stage of a position with so many discs."""
+    """The stage of a position with `discs` discs."""
     return min((discs - 4) // 10, STAGES - 1)
 
 
@@ -217,7 +217,7 @@ class Tables(NamedTuple):
     policy: Float32Array
     """float32 [STAGES, WEIGHTS]"""
     scales: Float32Array
-    """float32 [VALUE_STAGES]: a lead of so many discs is a win rate of 1 / (1 + 1/e), 73 %."""
+    """float32 [VALUE_STAGES]: the lead, in discs, that is a win rate of 1 / (1 + 1/e), 73 %."""
     patterns: Int16Array
     """int16 [VALUE_STAGES, NUMBERS]: see patterns.py."""
     through: Int32Array = THROUGH

@@ -10,11 +10,11 @@ from pydlshogi.games.othello.rules import Position, position_of
 from pydlshogi.player.clock import Clock
 
 DISCS: Final = 6.0
-"""A lead of so many discs is a win rate of 1 / (1 + 1/e), 73 %."""
+"""The lead that is a win rate of 1 / (1 + 1/e), 73 %."""
 ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X")
 """To be solved when an engine is loaded: what is compiled the first time is not compiled in a game then."""
 SOLVED_FROM: Final = 22
-"""So many empty squares are solved where nothing limits the time: it takes a second or two."""
+"""Empty squares that are solved where nothing limits the time: it takes a second or two."""
 SOLVED_EARLIER: Final = 8
 """A level solves the end of the game so many plies earlier than it searches deep."""
 _MS_AT_20: Final = 300.0
@@ -22,7 +22,7 @@ _MS_AT_20: Final = 300.0
 
 
 def win_rate(discs: float) -> float:
-    """Of a lead of so many discs, also of a proven one: what a move cost is the difference of two of them."""
+    """Of a lead, in discs, also of a proven one: what a move cost is the difference of two of them."""
     return 1 / (1 + math.exp(-discs / DISCS))
 
 
@@ -33,7 +33,7 @@ def time_to_solve(clock: Clock) -> float:
 
 
 def solvable(empties: int, clock: Clock, level: int) -> bool:
-    """Whether to solve a position with so many empty squares. `level`: plies that are searched at most; 0: any."""
+    """Whether to solve a position with `empties` empty squares. `level`: plies that are searched at most; 0: any."""
     if level and empties > level + SOLVED_EARLIER:
         return False
     left = time_to_solve(clock)

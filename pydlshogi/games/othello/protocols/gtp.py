@@ -228,7 +228,7 @@ def played(position: OthelloPosition, move: int) -> OthelloPosition:
 
 
 def _limits(main: float, byoyomi: float) -> Limits:
-    """Of a clock with so many milliseconds of main time and for each move after that; also of one that has run out."""
+    """Of a clock with `main` milliseconds, and `byoyomi` for each move after that; also of one that has run out."""
     left = max(0 if byoyomi else 1, round(main))
     return Limits(btime=left, wtime=left, byoyomi=round(byoyomi))
 

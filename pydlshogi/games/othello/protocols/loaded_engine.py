@@ -123,7 +123,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         type=bounded(1, HIGHEST_LEVEL),
-        help=f"plies to search, or 32 playouts doubled so many times (default: {DEFAULT_LEVEL})",
+        help=f"plies to search, or how often to double 32 playouts (default: {DEFAULT_LEVEL})",
     )
     parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
     add_option_setting(parser)

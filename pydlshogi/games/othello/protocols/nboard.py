@@ -1,7 +1,7 @@
 """The protocol of NBoard (version 2), a board for Othello: lines in, lines out.
 
 It knows engines, but no search. Whatever NBoard says while the engine is thinking, but `go` and `hint`, ends the
-thinking. A line that is not understood is passed over, as the protocol demands; one that is wrong is answered by a
+thinking. A line of another kind is passed over, as the protocol demands; one that is wrong is answered by a
 status.
 """
 
@@ -96,7 +96,7 @@ class NBoard:
         self._end(self._ask(position, most))
 
     def _go(self, _: str) -> None:
-        position = self._there("go: ")  # the answer, as there is none with `===`: whoever counts answers finds it
+        position = self._there("go: ")  # counts as the answer, as there is none with `===`
         if position.now.over:
             self._write("=== PA")
             return

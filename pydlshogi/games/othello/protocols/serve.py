@@ -1,6 +1,6 @@
 """The engine that a GUI registers, in GTP or NBoard's protocol: `python -m pydlshogi.games.othello.protocols.serve`
 
-NBoard says `nboard 2` before anything else; whoever begins otherwise speaks GTP.
+NBoard says `nboard 2` before anything else; a GUI that begins otherwise speaks GTP.
 """
 
 import sys
@@ -36,7 +36,7 @@ def speak(engine: LoadedEngine) -> None:
 
 
 def _say(text: str) -> None:
-    """Write at once: whoever listens waits for it."""
+    """Write at once: the GUI waits for it."""
     sys.stdout.write(text)
     sys.stdout.flush()
 

@@ -35,13 +35,13 @@ class Patience(NamedTuple):
     """Seconds."""
 
     keep_alive: float = 40.0
-    """Of silence, before an empty line is sent; the protocol wants 30 at least."""
+    """Of silence, before an empty line is sent; the protocol allows one every 30."""
     answer: float = 60.0
     """For what a server can answer at once."""
     agreement: float = 180.0
     """For START: the opponent has 120 to agree."""
     slack: float = 120.0
-    """For a server that looks at the clocks once a minute."""
+    """For a server that checks the clocks once a minute."""
     pause: float = 10.0
     """Before the first new try; each doubles it."""
     longest_pause: float = 300.0
@@ -83,7 +83,7 @@ class Client:
         """Of the games, by their records. One that went on after a break is one."""
 
     def play(self, games: int | None = None) -> None:
-        """Play so many games to their end, None: for ever. Raises OneLineError where the first login fails."""
+        """Play `games` games to their end, None: for ever. Raises OneLineError where the first login fails."""
         login = self._login
         while games is None or sum(result != _BROKEN_OFF for result in self.results.values()) < games:
             try:

@@ -1,6 +1,6 @@
 """A connection to a server: lines in both directions, kept alive, and between them what the thinker has found.
 
-It knows nothing of the protocol but that an empty line means nothing.
+Of the protocol it knows only that an empty line has no meaning.
 """
 
 import logging
@@ -30,7 +30,7 @@ class Connection:
     """Closed by leaving its `with` block."""
 
     def __init__(self, host: str, port: int, keep_alive: float) -> None:
-        """`keep_alive`: seconds of silence after which an empty line is sent; the protocol wants 30 or more.
+        """`keep_alive`: seconds of silence after which an empty line is sent; the protocol allows 30 or more.
 
         Raises Disconnected where nobody listens.
         """

@@ -38,7 +38,7 @@ _SIDES: Final[tuple[Win, Win]] = ("b", "w")
 
 @dataclass(slots=True)
 class Ply:
-    """A move that the server has told."""
+    """A move that the server has sent."""
 
     move: int
     milliseconds: int

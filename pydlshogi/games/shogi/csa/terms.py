@@ -31,11 +31,11 @@ class SideClock(NamedTuple):
     """Gained by each move, and to be spent on that very move."""
 
     def after(self, left: int, units: int) -> int:
-        """What is left once a move has taken so many units."""
+        """What is left once a move has taken `units`."""
         return max(0, left + self.increment - max(0, units * self.unit - self.delay))
 
     def most(self, left: int) -> int | None:
-        """What the next move may take; None: as long as it wants."""
+        """What the next move may take; None: any time."""
         return left + self.increment + self.byoyomi + self.delay if any(self[1:]) else None
 
 
@@ -48,7 +48,7 @@ class Terms(NamedTuple):
     """The side that we play: 0 Black, 1 White."""
     times: tuple[SideClock, SideClock]
     max_moves: int
-    """The game is drawn after so many; 0: no such rule."""
+    """The game is drawn after as many moves; 0: no such rule."""
     start: Game
     """The position, with the moves that have been made: of an opening, or of a game that goes on after a break."""
 
@@ -100,17 +100,17 @@ def parse_terms(lines: Iterable[str]) -> Terms:
 
 
 def _time_control(fields: Mapping[str, str]) -> SideClock:
-    told = fields.get("Time_Unit", "1sec").strip()
-    unit = _UNIT.fullmatch(told)
+    text = fields.get("Time_Unit", "1sec").strip()
+    unit = _UNIT.fullmatch(text)
     if unit is None:
-        raise TermsError(f"a unit of time that is unknown: {told[:40]}")
+        raise TermsError(f"a unit of time that is unknown: {text[:40]}")
     milliseconds = int(unit[1] or 1) * _MILLISECONDS[unit[2]]
     keys = ("Total_Time", "Byoyomi", "Delay", "Increment")
     return SideClock(milliseconds, *(milliseconds * _number(fields, key) for key in keys))
 
 
 def _number(fields: Mapping[str, str], key: str) -> int:
-    told = fields.get(key, "0").strip()
-    if not _NUMBER.fullmatch(told):
-        raise TermsError(f"no number: {key}:{told[:40]}")
-    return int(told)
+    text = fields.get(key, "0").strip()
+    if not _NUMBER.fullmatch(text):
+        raise TermsError(f"no number: {key}:{text[:40]}")
+    return int(text)

@@ -114,11 +114,11 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
     def consult(
         self, position: "ShogiPosition", limits: Limits, options: BookOptions
     ) -> tuple[BookMove, tuple[str, ...]] | None:
-        """The book move to play, if a `go` with `limits` wants one and the book has one that is legal; and a line of
+        """The book move to play, if a `go` with `limits` asks for one and the book has one that is legal; and a line of
         legal moves: it, and what the book expects after it.
 
-        Whoever analyses, looks for a mate or names the moves to search wants an opinion, not the book's. And a position
-        the game has seen before is thought about: the book knows nothing of repetition. Raises BookError.
+        An analysis, a search for a mate and a `go` that names the moves ask for an opinion, not the book's. A position
+        that the game has seen before is thought about: the book knows nothing of repetition. Raises BookError.
         """
         from cshogi import NOT_REPETITION
 

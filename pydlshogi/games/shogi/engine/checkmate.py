@@ -14,9 +14,9 @@ from pydlshogi.player.clock import Clock
 
 _MEGABYTES: Final = 128
 _LOOK: Final = 1000
-"""Nodes between two looks at the clock, which may say stop."""
+"""Nodes after which the clock is asked again whether to stop."""
 _SHORTENING_NODES: Final = 20_000
-"""So many or, if that is more, as many as the mate took."""
+"""Nodes, or as many as the mate took, if that is more."""
 
 
 class CheckmateSolver:

@@ -1,7 +1,7 @@
 """Mates beside a search: at its root, after the move it prefers, and at the positions along its best line.
 
 df-pn sees the long forced mates that a search by visits is slow to see. What is found at the root ends the search; what
-is found further on is told to the search, which then avoids or plays it. It knows states, a table of what it found
+is found further on goes to the search, which then avoids or plays it. It knows states, a table of what it found
 since the game began, and the root of the search, and neither clocks nor networks.
 """
 
@@ -25,9 +25,9 @@ from pydlshogi.uct.root import Root
 
 _MEGABYTES: Final = 32
 _LOOK: Final = 500
-"""Nodes of a look; each further one at a position goes on where the last ended,"""
+"""Nodes of a look; the next one at the position goes on where it ended,"""
 _MOST: Final = 100_000
-"""until there were so many."""
+"""until this many were spent there."""
 _AT_ONCE: Final = 10_000
 """As many are spent on the root before the search begins: of the mates in games five in six are found with them."""
 _AT_ONCE_PER_MILLISECOND: Final = 30
@@ -45,7 +45,7 @@ _LEAST_SAVINGS: Final = 2000
 """To follow the line costs as much as some hundred nodes, so it is not done for less."""
 
 _NODES_PER_MILLISECOND: Final = 50
-"""A look of so many ends within a millisecond even on a slow machine, the line of what it finds included."""
+"""Of a look on a slow machine, the line of what it finds included."""
 
 
 class Compiled(NamedTuple):
@@ -124,7 +124,7 @@ class ShogiMateSearcher(MateSearcher):
     def look_after(self, root: Root, move: int | None, time_left: Callable[[], float]) -> None:
         """The first look at the position after `move`: whether to play it is to be mated.
 
-        A mate that is known already, from a search before, is told to this one.
+        A mate that is known from an earlier search goes to this one.
         """
         if move is None:
             return

@@ -15,39 +15,39 @@ from pydlshogi.support.compiled import compiled, wide
 
 
 @compiled
-def _translate(codes: Uint32Array, moves: Uint16Array, table: Int32Array, boards: Records, told: Uint32Array) -> None:
+def _translate(codes: Uint32Array, moves: Uint16Array, table: Int32Array, boards: Records, other: Uint32Array) -> None:
     """Write `codes`, uint32 [n, 8], in another way; one that is no position, or has not this move, becomes 0."""
     board = boards[0]
     for i in range(len(codes)):
         move = wide(moves[i])
-        if not (read_code(codes[i], table, board, told[i]) and (move == 0 or fits(board, move))):
+        if not (read_code(codes[i], table, board, other[i]) and (move == 0 or fits(board, move))):
             for place in range(8):
-                told[i, place] = 0
+                other[i, place] = 0
 
 
 def _translated(codes: Uint8Array, moves: Uint16Array, table: Int32Array) -> Uint8Array:
-    words, told = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
-    _translate(words, np.ascontiguousarray(moves), table, np.zeros(1, MAILBOX), told)
-    return told.view(np.uint8)
+    words, other = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
+    _translate(words, np.ascontiguousarray(moves), table, np.zeros(1, MAILBOX), other)
+    return other.view(np.uint8)
 
 
 def _move_of_psv(moves: Uint16Array) -> Uint16Array:
     """YaneuraOu's 16 bits of a move as cshogi's; what is no move, "resign" say, as 0."""
     target, origin = moves & 127, moves >> 7 & 127
-    told = target | np.where(moves & 1 << 14, origin + 80, origin) << 7 | moves >> 15 << 14
-    return np.where((target == origin) & (moves < 1 << 14), 0, told).astype(np.uint16)
+    other = target | np.where(moves & 1 << 14, origin + 80, origin) << 7 | moves >> 15 << 14
+    return np.where((target == origin) & (moves < 1 << 14), 0, other).astype(np.uint16)
 
 
 def _move_to_psv(moves: Uint16Array) -> Uint16Array:
     origin = moves >> 7 & 127
-    told = moves & 127 | np.where(origin > 80, origin - 80 | 1 << 7, origin) << 7 | (moves >> 14 & 1) << 15
-    return told.astype(np.uint16)
+    other = moves & 127 | np.where(origin > 80, origin - 80 | 1 << 7, origin) << 7 | (moves >> 14 & 1) << 15
+    return other.astype(np.uint16)
 
 
-def _take_fixed(record: np.dtype[Any], told: Callable[[Records, Positions], BoolArray], block: Uint8Array) -> Taken:
+def _take_fixed(record: np.dtype[Any], read: Callable[[Records, Positions], BoolArray], block: Uint8Array) -> Taken:
     records = block[: len(block) // record.itemsize * record.itemsize].view(record)
     positions = np.zeros(len(records), POSITION)
-    good = told(records, positions)
+    good = read(records, positions)
     good &= positions["hcp"].any(axis=1)
     part = played_alone(positions if good.all() else positions[good])
     return Taken(part, len(records) * record.itemsize, len(records), int(len(good) - good.sum()))

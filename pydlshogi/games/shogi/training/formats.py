@@ -76,7 +76,7 @@ def files_of(source: Path) -> list[Path]:
 def read_parts(path: Path, complain: Callable[[str], None]) -> Iterator[Part]:
     """What a file of FORMATS holds, some thousands of positions at a time.
 
-    What is broken is left out, and nothing is read from where it breaks off; `complain` is told so in a line at the
+    What is broken is left out, and nothing is read from where it breaks off; `complain` gets a line about it at the
     end. Raises OSError.
     """
     take = FORMATS[path.suffix.lower()].take

@@ -34,7 +34,7 @@ HCPE3_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2"), ("candidates", "
 HCPE3_VISITS: Final = np.dtype([("move", "<u2"), ("visits", "<u2")])
 _PACK_MOVE: Final = np.dtype([("move", "<u2"), ("eval", "<i2")])
 _PACK_END: Final = np.dtype([("result", "<u2"), ("reason", np.uint8)])
-_TOLD: Final = np.dtype(
+_SUMMARY: Final = np.dtype(
     [
         ("used", np.int64),
         ("records", np.int64),
@@ -95,13 +95,13 @@ def _unroll_pack(
     boards: Records,
     words: Uint32Array,
     rows: Positions,
-    told: Records,
+    summary: Records,
 ) -> None:
     """Fill `rows` with the positions of the whole games that `data` begins with, but for broken ones.
 
-    told: a row of _TOLD.
+    summary: a row of _SUMMARY.
     """
-    board, say, place, count = boards[0], told[0], wide(0), wide(0)
+    board, say, place, count = boards[0], summary[0], wide(0), wide(0)
     while place < len(data):
         at, first, ply = place + 1, count, wide(0)
         good = True
@@ -144,10 +144,10 @@ def _unroll_hcpe3(
     counts: Int64Array,
     moves: Uint16Array,
     visits: Uint16Array,
-    told: Records,
+    summary: Records,
 ) -> None:
     """The same of hcpe3, with the candidates of each position and their visits."""
-    board, say, place, count, candidates = boards[0], told[0], wide(0), wide(0), wide(0)
+    board, say, place, count, candidates = boards[0], summary[0], wide(0), wide(0), wide(0)
     while place + 36 <= len(data):
         first, first_candidate = count, candidates
         good, length, result = _begin(data, place, words, board), _number(data, place + 32), wide(data[place + 34])
@@ -187,18 +187,18 @@ cshogi.Board().to_hcp(_START)
 
 
 def take_pack(block: Uint8Array) -> Taken:
-    rows, told = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(1, _TOLD)
-    _unroll_pack(block, _START, _OF_REASON, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, told)
-    used, records, broken, nonsense, positions, _ = told[0].item()
+    rows, summary = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(1, _SUMMARY)
+    _unroll_pack(block, _START, _OF_REASON, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, summary)
+    used, records, broken, nonsense, positions, _ = summary[0].item()
     return Taken(played_alone(rows[:positions]), used, records, broken, nonsense)
 
 
 def take_hcpe3(block: Uint8Array) -> Taken:
     room = len(block) // 4 + 1
-    rows, counts, told = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(1, _TOLD)
+    rows, counts, summary = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(1, _SUMMARY)
     moves, visits = np.zeros(room, np.uint16), np.zeros(room, np.uint16)
-    _unroll_hcpe3(block, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, counts, moves, visits, told)
-    used, records, broken, nonsense, positions, candidates = told[0].item()
+    _unroll_hcpe3(block, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, counts, moves, visits, summary)
+    used, records, broken, nonsense, positions, candidates = summary[0].item()
     part = Part(rows[:positions], counts[:positions], moves[:candidates], visits[:candidates])
     return Taken(part, used, records, broken, nonsense)
 

@@ -199,26 +199,26 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
 
 @inlined
 def _refilled(
-    code: Uint32Array, told: Uint32Array, bits: int, result: int, ready: int, taken: int
+    code: Uint32Array, other: Uint32Array, bits: int, result: int, ready: int, taken: int
 ) -> tuple[int, int, int, int]:
-    """Where few bits are left to read, the next word of `code` behind them; as many are written to `told` then."""
+    """Where few bits are left to read, the next word of `code` behind them; as many are written to `other` then."""
     if ready <= 32 and taken < 8:
-        told[taken - 2] = result & _32_BITS
+        other[taken - 2] = result & _32_BITS
         return bits | word(code[taken]) << word(ready), result >> word(32), ready + 32, taken + 1
     return bits, result, ready, taken
 
 
 @inlined
 def _moved_on(entry: int, bits: int, result: int, ready: int) -> tuple[int, int, int, int]:
-    """Behind the token of a table's `entry`, which is told in the other code; and the piece that it stands for."""
+    """Behind the token of a table's `entry`, which is written in the other code; and the piece that it stands for."""
     length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
     return bits >> word(length), result | word(entry >> _OTHER) << word(64 - ready), ready - length, piece
 
 
 @rule
-def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32Array) -> bool:
-    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above, and `told` with the code that this
-    translates it to; they may be the same array. False where it is no position with two kings and a full set of pieces.
+def read_code(code: Uint32Array, table: Int32Array, board: Record, other: Uint32Array) -> bool:
+    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above, and `other` with the same in
+    the other code; they may be the same array. False where it is no position with two kings and a full set of pieces.
 
     Pieces beside the board stay in their order.
     """
@@ -235,7 +235,7 @@ def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32A
         if square in (black, white):
             board.squares[square] = KING if square == black else COLOUR + KING
             continue
-        bits, result, ready, taken = _refilled(code, told, bits, result, ready, taken)
+        bits, result, ready, taken = _refilled(code, other, bits, result, ready, taken)
         entry = wide(table[0, wide(bits & _CODE_BITS)])
         if not entry:
             return False
@@ -243,14 +243,14 @@ def read_code(code: Uint32Array, table: Int32Array, board: Record, told: Uint32A
         board.squares[square] = piece
         pieces += _COUNTED[piece]
     while ready > 0:
-        bits, result, ready, taken = _refilled(code, told, bits, result, ready, taken)
+        bits, result, ready, taken = _refilled(code, other, bits, result, ready, taken)
         entry = wide(table[1, wide(bits & _CODE_BITS)])
         if not entry:
             return False
         bits, result, ready, piece = _moved_on(entry, bits, result, ready)
         board.beside[piece] += 1
         pieces += _COUNTED[piece]
-    told[6], told[7] = result & _32_BITS, result >> word(32)
+    other[6], other[7] = result & _32_BITS, result >> word(32)
     return ready == 0 and pieces == _FULL_SET
 
 

@@ -91,8 +91,8 @@ class Several:
 
 
 def shown(positions: Positions, rows: Int64Array) -> Positions:
-    """Those with these numbers as they are learned from: every tenth is not told which moves led to it, and the next
-    one knows only the last.
+    """Those with these numbers as they are learned from: every tenth is shown without the moves that led to it, and the
+    next one only with the last.
 
     For a position that somebody sets up has no past.
     """

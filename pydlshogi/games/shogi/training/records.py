@@ -55,10 +55,10 @@ _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, L
 OWN: Final = ".positions"
 """How the names of files end that hold POSITION records: in the cache, and what `utils.teach` makes."""
 FORMAT: Final = 4
-"""Part of the names in the cache: whoever changes what is packed gives it a new number."""
+"""Part of the names in the cache: a change of what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128
 _LONGEST_TASK: Final = 600.0
-"""Seconds after which a worker that packs so many games is given up."""
+"""Seconds after which a worker that packs these games is given up."""
 _COMPLAINTS_SHOWN: Final = 10
 _LONGEST_LINE: Final = 1 << 20
 _MOST_PAWNS: Final = 18
@@ -77,11 +77,11 @@ def load_positions(
     say: Callable[[str], None] = tqdm.write,
     hire: Callable[[], WorkerPool] = one_a_core,
 ) -> Positions:
-    """The packed positions of `source`, memory-mapped; whom `hire` finds packs them if `cache` does not hold them yet.
+    """The packed positions of `source`, memory-mapped; workers of `hire` pack them if `cache` does not hold them.
 
     `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
     taken whose "split" is `split` or absent; where others have one, those without are not of "val". A broken game costs
-    that game: `say` is told of it, one line each. Raises DatasetError where nothing can be read, OSError where the
+    that game: `say` gets a line about each. Raises DatasetError where nothing can be read, OSError where the
     cache cannot be written, PoolError.
     """
     is_jsonl = source.name.endswith((".jsonl", ".jsonl.xz"))

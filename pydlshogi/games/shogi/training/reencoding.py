@@ -45,35 +45,35 @@ def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
 def _in_dlshogis(weights: Weights) -> Weights:
     size = architecture_of(weights)
     heads = KINDS[size.kind].heads
-    told: Weights = {}
+    result: Weights = {}
     for name, array in weights.items():
         if name == "l1/W":
-            told[name] = _turned(_first_layer(array))
+            result[name] = _turned(_first_layer(array))
         elif array.ndim == 4 and array.shape[-1] == 3:
-            told[name] = _turned(array)
+            result[name] = _turned(array)
         elif name == f"{heads.policy}/W":
-            told[name] = array[_LABEL_PLANES]
+            result[name] = array[_LABEL_PLANES]
         elif name == f"{heads.policy_bias}/b":
-            told[name] = array.reshape(size.label_planes, -1)[_LABEL_PLANES][:, BOOK_SQUARE].ravel()
+            result[name] = array.reshape(size.label_planes, -1)[_LABEL_PLANES][:, BOOK_SQUARE].ravel()
         elif name == f"{heads.value[1]}/W":
-            told[name] = array.reshape(len(array), size.label_planes, -1)[:, :, BOOK_SQUARE].reshape(array.shape)
+            result[name] = array.reshape(len(array), size.label_planes, -1)[:, :, BOOK_SQUARE].reshape(array.shape)
         else:
-            told[name] = array
-    return told
+            result[name] = array
+    return result
 
 
 def _first_layer(kernels: Array) -> Array:
     """[channels, the book's planes, 3, 3] as [channels, dlshogi's planes, 3, 3]."""
-    told: Array = np.zeros((len(kernels), DLSHOGI.planes, 3, 3), kernels.dtype)
+    result: Array = np.zeros((len(kernels), DLSHOGI.planes, 3, 3), kernels.dtype)
     for side in range(2):
         pieces, hand = PLANES_PER_SIDE * side, PLANES_PER_SIDE * side + len(PIECE_TYPES)
         first = DLSHOGI_PER_SIDE * side
-        told[:, first : first + len(PIECE_TYPES)] = kernels[:, pieces + BOOK_PLANE[1:]]
+        result[:, first : first + len(PIECE_TYPES)] = kernels[:, pieces + BOOK_PLANE[1:]]
         first = 2 * DLSHOGI_PER_SIDE + DLSHOGI_HELD * side
         for here, there in zip(MAX_PIECES_IN_HAND, DLSHOGI_MOST_HELD.tolist(), strict=True):
-            told[:, first : first + there] = kernels[:, hand : hand + there]
+            result[:, first : first + there] = kernels[:, hand : hand + there]
             hand, first = hand + here, first + there
-    return told
+    return result
 
 
 def _turned(kernels: Array) -> Array:
