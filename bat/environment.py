@@ -5,7 +5,7 @@
 Needs nothing but Python 3.11. It knows pyproject.toml and pip, and of the engine how it is compiled. A copy of
 pyproject.toml in .venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they
 call this script. Exit status 1 after one line that says what went wrong: on stderr, and on stdout as a GUI shows it. A
-dry run prints what pip would be told, and does nothing.
+dry run prints the commands for pip, and does nothing.
 """
 
 import errno
@@ -37,7 +37,7 @@ LOG = ROOT / "install.log"
 BUILD_CONSTRAINTS = ROOT / "bat" / "build_constraints.txt"
 SETTINGS = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), BUILD_CONSTRAINTS.as_uri())
 SETTINGS["PYTHONPATH"] = str(ROOT)
-SETTINGS["PIP_USER"] = "0"  # whoever has that in a file gets no environment
+SETTINGS["PIP_USER"] = "0"  # set in a file, that would prevent an environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
 LOADS = "import cshogi, numba, numpy"
@@ -97,10 +97,10 @@ def run_below() -> int:
 
 def wait_for(lock: IO[bytes], tell: Callable[[str], None]) -> None:
     """Wait until no other process installs."""
-    told = -PAUSE
+    last = -PAUSE
     while not locks(lock):
-        if time.monotonic() - told >= PAUSE:
-            told = time.monotonic()
+        if time.monotonic() - last >= PAUSE:
+            last = time.monotonic()
             tell("Another start installs; this one waits for it.")
         time.sleep(0.1)
 
@@ -232,7 +232,7 @@ def compile_by_the_side() -> None:
 
 
 def pip_commands(wanted: list[str]) -> list[list[str]]:
-    """What pip is told, one command after the other."""
+    """The commands for pip, one after the other."""
     # Modules become byte code when they are imported, most of them never.
     install = ["install", "--no-compile", "--disable-pip-version-check", "--no-input", "--prefer-binary"]
     install.append("--progress-bar=off")
@@ -284,7 +284,7 @@ class Commands:
         """`lock` is shared by all that runs: if this script is killed, it still counts."""
         self._lock = lock
         self._tell = tell
-        self._began = self._told = time.monotonic()
+        self._began = self._last_said = time.monotonic()
 
     def run(self, step: int, command: Sequence[str | Path], complaint: str) -> None:
         """Run `command` and wait for it. Raises InstallError if it fails."""
@@ -317,13 +317,13 @@ class Commands:
         bar = self._tell is tell_terminal and sys.stderr.isatty()
         while True:
             try:
-                process.wait(max(0.0, self._told + (REDRAWN if bar else PAUSE) - time.monotonic()))
+                process.wait(max(0.0, self._last_said + (REDRAWN if bar else PAUSE) - time.monotonic()))
                 if bar:
                     draw("")
                 return
             except subprocess.TimeoutExpired:
-                self._told = time.monotonic()
-                seconds = self._told - self._began
+                self._last_said = time.monotonic()
+                seconds = self._last_said - self._began
                 if bar:
                     done = "=" * int(30 * min(seconds / USUAL, 1))
                     draw(f"[{done:30}] {self.NAMES[step - 1]}: {seconds:.0f} s")
@@ -358,7 +358,7 @@ def draw(line: str) -> None:
 
 
 def tell_gui(message: str) -> None:
-    with suppress(BrokenPipeError):  # a GUI that has left still wants the installation finished
+    with suppress(BrokenPipeError):  # the installation goes on after the GUI has left
         # A console of Windows reads its own encoding, and so do GUIs there.
         encoding = locale.getencoding() if WINDOWS else "utf-8"
         os.write(1, f"info string {message}\n".encode(encoding, "backslashreplace"))

@@ -165,7 +165,7 @@ class TicTacToe:
 
     def outcome(self) -> Outcome | None:
         if any({*line} <= {*self.played[-1::-2]} for line in self.LINES):
-            return Outcome(0.0)  # who is to move has lost 手番側の負け
+            return Outcome(0.0)  # the side to move has lost 手番側の負け
         return Outcome(0.5) if len(self.played) == 9 else None
 
     def key(self) -> int:

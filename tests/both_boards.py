@@ -29,7 +29,7 @@ class BothBoards:
     ) -> None:
         """`twin`: a root as it is to be replayed. `columns`: what is compared beside verdicts and moves.
 
-        `proven` tells whether a win in so many plies, which replayed boards have overlooked, is one all the same.
+        `proven`: whether a win within some plies, which replayed boards have overlooked, is one all the same.
         """
         self.most_moves = stored.most_moves
         self.repeats = stored.repeats

@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument(
         "--commands", default="name list_commands clear_board play genmove time_settings time_left quit"
     )
-    parser.add_argument("--refuse", default="-", help="what no move that it is told may be")
+    parser.add_argument("--refuse", default="-", help="a move that it refuses")
     arguments = parser.parse_args()
     ply = 0
     for line in sys.stdin:

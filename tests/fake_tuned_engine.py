@@ -1,4 +1,4 @@
-"""A USI engine that lasts the longer the higher its option Stamina: it resigns after so many moves of its own.
+"""A USI engine that lasts the longer the higher its option Stamina: it resigns after that many moves of its own.
 
 Until then it moves its rook to and fro. `--die` ends it when it is asked for its third move. With `--complains` it has
 DebugMessage, and then complains of options that it does not know; one of its options, Hidden, is not declared.

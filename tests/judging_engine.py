@@ -1,4 +1,4 @@
-"""A USI engine that judges by what it is asked: the same answer to the same position, whoever asks and when.
+"""A USI engine that judges by what it is asked: the same answer to the same position, always.
 
 Its best move is one of the legal ones, by the length of the question, worth as many centipawns. It may misbehave each
 `--every` questions: `--die`, `--silent`, `--nonsense` (a move that is not legal). Each question is a line of `--log`.

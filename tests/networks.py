@@ -36,7 +36,7 @@ def _list_bits(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tup
 
 
 def encoding_of(planes: int, height: int, width: int, labels: int, fulls: int = 0) -> Encoding:
-    """An encoding of so many planes and labels, for whoever brings positions that are packed already."""
+    """An encoding of these planes and labels, for positions that are packed already."""
     name, size = f"{planes}x{height}x{width}x{fulls}", (planes - fulls) * height * width
     parts = {"elements": size, "fulls": fulls, "first_full": planes - fulls}
 
@@ -103,7 +103,7 @@ def some_planes(count: int, seed: int = 20) -> Array:
 
 
 def legal_labels(encoding: Encoding, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """`firsts` and `labels` of so many positions: one has a single legal move, one has 600 or every label."""
+    """`firsts` and `labels` of positions: one has a single legal move, one has 600 or every label."""
     most = min(600, encoding.labels)
     generator = np.random.default_rng(5)
     counts = generator.integers(1, most, count)

@@ -43,7 +43,7 @@ class LowestSquare(BasePlayer):
 
 
 class Waiting(LowestSquare):
-    """Answers when it is told to stop, and not before."""
+    """Answers when it is stopped, and not before."""
 
     name = "waiting"
 

@@ -22,7 +22,7 @@ def random_game(seed: int, start: Position = START) -> Transcript:
 
 
 def random_position(seed: int, empties: int) -> Position:
-    """A position of a random game with so many empty squares, in which the side to move can play somewhere."""
+    """A position of a random game with that many empty squares, in which the side to move can play somewhere."""
     for each in range(seed, seed + 100):
         position = START
         for move in random_game(each).moves:

@@ -61,7 +61,7 @@ def positive(item: int) -> int:
 
 
 def attempt(lost: Callable[[], None], log: Path, most: int, item: int) -> int:
-    """Whoever does item 3 is `lost`, `most` times; the attempts are noted."""
+    """The worker that does item 3 is `lost`, `most` times; the attempts are noted."""
     if item == 3 and note(log, f"attempt of {os.getpid()}") <= most:
         lost()
     return -item

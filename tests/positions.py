@@ -86,7 +86,7 @@ def by_states(position: ShogiPosition) -> StatePosition:
 
 
 def mates_within(board: cshogi.Board, plies: int) -> bool:
-    """Whether a mate takes so many plies at most, by trying every check and every evasion."""
+    """Whether there is a mate within `plies`, by trying every check and every evasion."""
     for move in list(board.legal_moves) if plies > 0 else ():
         board.push(move)
         mated = board.is_check() and all(mated_after(board, evasion, plies - 2) for evasion in list(board.legal_moves))

@@ -1,4 +1,4 @@
-"""The reference for what a search is told of its positions: each is replayed from the root, move by move."""
+"""The reference for what a search knows of its positions: each is replayed from the root, move by move."""
 
 import numpy as np
 

@@ -155,10 +155,10 @@ def test_the_policy_and_the_visits_of_lines(client: Client) -> None:
         assert info["pvVisits"] == sorted(info["pvVisits"], reverse=True)
     assert len(line["moveInfos"][0]["pv"]) > 2
     client.send({"id": "b", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600, "includePolicy": True})
-    told = client.next()
-    assert told["policy"] == pytest.approx({info["move"]: info["prior"] for info in line["moveInfos"]}, abs=1e-6)
-    assert sum(told["policy"].values()) == pytest.approx(1, abs=1e-5)
-    assert "pvVisits" not in told["moveInfos"][0]
+    answer = client.next()
+    assert answer["policy"] == pytest.approx({info["move"]: info["prior"] for info in line["moveInfos"]}, abs=1e-6)
+    assert sum(answer["policy"].values()) == pytest.approx(1, abs=1e-5)
+    assert "pvVisits" not in answer["moveInfos"][0]
 
 
 # Order
@@ -257,7 +257,7 @@ def test_options_that_no_engine_has_or_takes() -> None:
     assert main(["--option", "Knobs=1"]) == 1
 
 
-def test_a_network_that_cannot_be_loaded_is_told_each_time() -> None:
+def test_a_network_that_cannot_be_loaded_is_said_each_time() -> None:
     pool = Pool(1, {"modelfile": "nowhere.npz"})
     answers: list[Answer] = []
     for _ in range(2):
@@ -273,8 +273,8 @@ def test_a_network_of_one_game_leaves_the_others_theirs(caplog: pytest.LogCaptur
         pool.ask(Question(game, visits=1), answers.append)
     pool.close()
     assert [answer.error for answer in answers] == ["", ""]
-    told = [record.message for record in caplog.records if "dobutsu.npz: a network of" in record.message]
-    assert [message.startswith("shogi: ") for message in told] == [True]
+    answer = [record.message for record in caplog.records if "dobutsu.npz: a network of" in record.message]
+    assert [message.startswith("shogi: ") for message in answer] == [True]
 
 
 def test_as_a_program() -> None:

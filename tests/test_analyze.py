@@ -306,7 +306,7 @@ def test_nothing_is_overwritten_unasked(record: Path, capsys: pytest.CaptureFixt
     assert read(mine)
 
 
-def test_a_graph_without_matplotlib_is_told_and_left_out(record: Path, monkeypatch, capsys) -> None:
+def test_a_graph_without_matplotlib_is_said_and_left_out(record: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(analyze, "find_spec", lambda name: name != "matplotlib" or None)
     assert run(record) == 0
     assert capsys.readouterr().err.startswith("analyze: no graph without Matplotlib: run `sh bat/environment.sh train`")
@@ -366,7 +366,7 @@ def test_what_cannot_be_analysed_is_one_line(
 
 
 @pytest.mark.parametrize("name", ["game.analysed.csa", "game.analysed.png"])
-def test_what_cannot_be_written_is_told_before_the_thinking(record: Path, monkeypatch, capsys, name: str) -> None:
+def test_what_cannot_be_written_is_said_before_the_thinking(record: Path, monkeypatch, capsys, name: str) -> None:
     monkeypatch.setattr(MCTSPlayer, "think", None)
     record.with_name(name).mkdir()
     assert run(record, "--overwrite") == 1

@@ -241,7 +241,7 @@ def test_a_backend_describes_itself_and_refuses_words_without_a_meaning(folder: 
         load("auto", folder / "resnet.npz", device="abacus")
 
 
-def test_onnx_wants_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onnx_needs_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(BackendError, match=r"Device gpu: .* onnxruntime-gpu\[cuda,cudnn\] .* or onnxruntime-directml"):
         load("onnx", folder / "resnet.npz", device="gpu")

@@ -154,7 +154,7 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
         list(bench.compare(["unknown"], *checkouts))
 
 
-def test_turns_are_told_as_they_end_and_the_ratio_is_their_median(checkouts: list[Path]) -> None:
+def test_turns_are_said_as_they_end_and_the_ratio_is_their_median(checkouts: list[Path]) -> None:
     new, _ = checkouts
     (new / "pydlshogi" / "bench.py").write_text(
         "from pathlib import Path\n"

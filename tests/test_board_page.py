@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
     if path is None:
         pytest.skip("needs chromium: apt install chromium-headless-shell")
     with playwright.sync_playwright() as started:
-        # As root chromium wants --no-sandbox, with a small /dev/shm the second; the others keep it from phoning home.
+        # As root chromium needs --no-sandbox, with a small /dev/shm the second; the others keep it from phoning home.
         quiet = ["--disable-background-networking", "--disable-component-update"]
         made = started.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", *quiet])
         yield made
@@ -81,7 +81,7 @@ class Person:
             self.wrong.append(request.url)
 
     def leave(self) -> None:
-        """Nothing went wrong, and whoever comes next finds no settings."""
+        """Nothing went wrong, and the next test finds no settings."""
         self.page.evaluate("localStorage.clear()")
         self.page.close()
         assert self.wrong == []
@@ -109,7 +109,7 @@ class Person:
             self.page.keyboard.press(key)
 
     def moves(self, count: int) -> list[str]:
-        """The moves of the game once the page shows so many."""
+        """The moves of the game once the page shows that many."""
         self.page.wait_for_selector(f'body[data-at="{count}"]')
         moves: str = self.page.locator("body").get_attribute("data-moves")
         return moves.split()

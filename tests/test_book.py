@@ -163,7 +163,7 @@ def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str)
     assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
 
 
-def test_a_position_without_end_is_told(book_file: MakeFile) -> None:
+def test_a_position_without_end_is_said(book_file: MakeFile) -> None:
     path = book_file(BOOK.replace("1g1f none -10 8 1\n", "1g1f none -10 8 1\n" * 200_000))
     book = Book(path)
     assert book.bad_lines == ["line 2004: a position has more than 2000 lines"]
@@ -366,7 +366,7 @@ def test_illegal_book_moves_are_left_out_and_another_book_is_asked(book_file: Ma
         ({"nodes": 20}, {"Book_Moves": 0}),
     ],
 )
-def test_who_wants_an_opinion_gets_one(book_file: MakeFile, limits: dict[str, object], values: dict[str, str]) -> None:
+def test_an_opinion_asked_for_is_given(book_file: MakeFile, limits: dict[str, object], values: dict[str, str]) -> None:
     player = Thinker(book_file(), **values)
     assert player.play(**limits).move
     assert not player.from_book

@@ -364,7 +364,7 @@ def test_what_is_left_after_a_move(limits: Limits, spent: float, left: Limits) -
     assert limits.after(spent) == left
 
 
-LOOK = 2.0
+EVALUATION = 2.0
 BATCH = 10.0
 
 
@@ -375,29 +375,29 @@ def long_game(
     *,
     draw_ply: int = 0,
     chance: random.Random | None = None,
-    told: int = 1,
+    unit: int = 1,
     lost_at_once: float | None = None,
 ) -> list[float]:
     """What one side thinks at each move of a game of 512 plies, or until `draw_ply`, or until its flag falls.
 
     A move takes all the time that it may, is extended where it may be, and ends with a batch of BATCH ms, or is one
-    look of LOOK ms. `lost`: milliseconds on the way, of each move or, with `chance`, on the average. `told`: the GUI
-    tells the clock in these units of a millisecond, rounded down. `lost_at_once`: of moves without a look; None: as
-    much as of the others.
+    evaluation of EVALUATION ms. `lost`: milliseconds on the way, of each move or, with `chance`, on average. `unit`:
+    milliseconds to which the GUI rounds the clock down. `lost_at_once`: of moves without an evaluation; None: as
+    of the others.
     """
     time, overhead = Time(), Overhead()
     settings = ClockSettings(draw_ply=draw_ply)
     left = float(clock_ms)
     thoughts = []
     for ply in range(1, (draw_ply or 512) + 1, 2):
-        limits = Limits(btime=int(left) // told * told, wtime=1, binc=increment, winc=0)
+        limits = Limits(btime=int(left) // unit * unit, wtime=1, binc=increment, winc=0)
         overhead.asked(limits, 0, ply)
         clock = Clock(limits, time)
         slowdown = 1.0 if lost_at_once is None else 2.0
-        budget = allot(limits, 0, ply, settings, Costs(overhead.mean, LOOK, overhead.at_once(slowdown, ply)))
+        budget = allot(limits, 0, ply, settings, Costs(overhead.mean, EVALUATION, overhead.at_once(slowdown, ply)))
         clock.begin(law(budget))
-        if budget.maximum >= LOOK:
-            time.now += LOOK
+        if budget.maximum >= EVALUATION:
+            time.now += EVALUATION
         else:
             clock.skip()
         while not clock.expired(1, BATCH) or clock.may_extend:
@@ -422,7 +422,7 @@ def long_game(
 @pytest.mark.parametrize("clock_ms", [1000, 3000, 10_000, 60_000, 300_000, 1_800_000])
 def test_no_flag_falls_in_the_longest_game(clock_ms: int, increment: int, lost: int) -> None:
     """But where answers at once would let it fall too: there it is up for two fifths of the moves that those have."""
-    needed = max(0.1, lost + LOOK - increment)
+    needed = max(0.1, lost + EVALUATION - increment)
     for draw_ply, moves in ((0, 256), (320, 160)):
         possible = min(moves, clock_ms / needed)
         played = len(long_game(clock_ms, increment, lost, draw_ply=draw_ply))
@@ -458,8 +458,8 @@ def test_the_first_sixty_moves_get_their_time(clock_ms: int, lost: int, share: f
 
 @pytest.mark.parametrize("lost", [0, 15])
 @pytest.mark.parametrize("clock_ms", [60_000, 300_000])
-def test_a_clock_told_in_whole_seconds_is_used_like_another(clock_ms: int, lost: int) -> None:
-    exact, rounded = (long_game(clock_ms, 0, lost, told=told) for told in (1, 1000))
+def test_a_clock_sent_in_whole_seconds_is_used_like_another(clock_ms: int, lost: int) -> None:
+    exact, rounded = (long_game(clock_ms, 0, lost, unit=unit) for unit in (1, 1000))
     assert len(rounded) == 256
     assert sum(rounded[:60]) >= 0.8 * sum(exact[:60])
 

@@ -73,7 +73,7 @@ def test_a_defect_keeps_its_traceback() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-def test_whoever_reads_no_longer_ends_it_without_a_line() -> None:
+def test_a_reader_that_leaves_ends_it_without_a_line() -> None:
     script = """
 import sys
 from pydlshogi.support.command_line import exit_status

@@ -69,7 +69,7 @@ def summary(
 
 
 class Player(ScriptedPlayer):
-    """It notes what it is asked, and answers at once or when it is told to."""
+    """It notes what it is asked, and answers at once or when the test says so."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -91,7 +91,7 @@ def test_records_can_be_read_back(tmp_path: Path) -> None:
     assert read_openings(record, 3, "dobutsu") == [Opening(None, tuple(KEPT.split()[:3]), "dobutsu")]
 
 
-def test_openings_are_told_in_the_letters_that_all_engines_know(tmp_path: Path) -> None:
+def test_openings_are_said_in_the_letters_that_all_engines_know(tmp_path: Path) -> None:
     openings, log = tmp_path / "openings.txt", tmp_path / "b.log"
     openings.write_text("startpos moves 2c2b 2a2b P*2c\nsfen 1k1/3/1+P1/1K1 w 2rB 7 moves R*1a\n")
     assert match(tmp_path / "m", engine("a"), engine("b", log=log), "--openings", str(openings), games=4) == 0

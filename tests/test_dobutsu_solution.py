@@ -217,8 +217,8 @@ def test_the_board_offers_a_perfect_opponent_and_the_distance_of_every_move(solv
     position = DobutsuPosition(CHICK_AND_ELEPHANT)
     moves = solved_here.moves(position)
     answer = asked(Question("dobutsu", CHICK_AND_ELEPHANT, visits=10, lines=20))
-    told = {info.pv[0]: (info.win_rate, info.score_mate) for info in answer.lines}
-    assert told == {
+    found = {info.pv[0]: (info.win_rate, info.score_mate) for info in answer.lines}
+    assert found == {
         position.usi(move): (ends.value, {1.0: ends.plies, 0.0: -ends.plies}.get(ends.value))
         for move, ends in moves.items()
     }
@@ -245,8 +245,8 @@ def test_the_whole_game(tmp_path: Path, shared_data: Path, capsys: pytest.Captur
         setup, known = line.split("\t")
         rows, hands = setup.split()
         position = DobutsuPosition(f"{rows.replace('.', '1')} b {hands} 1")
-        told = {
+        found = {
             move: {1.0: 10_000, 0.5: 0, 0.0: -10_000}[ends.value] + round(1 - 2 * ends.value) * (ends.plies // 2)
             for move, ends in solution.moves(position).items()
         }
-        assert told == {int(move): int(value) for move, value in (each.split(":") for each in known.split())}
+        assert found == {int(move): int(value) for move, value in (each.split(":") for each in known.split())}

@@ -102,7 +102,7 @@ def test_a_position_is_judged_alike_alone_and_in_company(evaluator: Evaluator) -
 
 
 def test_hash_evaluations_never_change() -> None:
-    """Numbers written down once: whoever changes them changes the signature of the bench on every machine."""
+    """Numbers written down once: to change them changes the signature of the bench on every machine."""
     evaluations = ask(HashEvaluator(), [TicTacToe([4])])
     weights = [557, 661, 300, 821, 241, 789, 520, 604]
     assert evaluations.values.tolist() == [556.5 / 1024]

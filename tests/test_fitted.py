@@ -109,7 +109,7 @@ def test_of_two_networks_each_has_its_own(net: Path, engine: Start) -> None:
     assert gui.score() == pytest.approx(fitted * 756 / 200, abs=3)
 
 
-def test_a_missing_one_is_told_once_and_only_to_those_who_want_it(net: Path, engine: Start) -> None:
+def test_a_missing_one_is_said_once_and_only_to_those_who_asked(net: Path, engine: Start) -> None:
     assert engine(modelfile=net, Eval_Coef=500).load() == []
     gui = engine(modelfile=net)
     assert gui.load() == ["info string there is no net.json beside net.npz: Eval_Coef is 756"]

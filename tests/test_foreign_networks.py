@@ -132,7 +132,7 @@ def loaded(net: Path, **options: object) -> Thinker:
     return Thinker(Backend="auto", Device="cpu", modelfile=net, DNN_Batch_Size=4, **options)
 
 
-def test_it_is_told_in_one_line_with_its_defaults(net: Path) -> None:
+def test_it_is_said_in_one_line_with_its_defaults(net: Path) -> None:
     thinker = loaded(net)
     said = "model.onnx is a network in the form of dlshogi's: Eval_Coef 756, temperature 174"
     runs = "model.onnx: Winograd on CPU, 1 thread: an .onnx file of 5 layers of 16, ReLU, int16, 4 positions at once"

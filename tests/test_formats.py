@@ -255,7 +255,7 @@ def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_pat
     assert positions["move"][8] == 0
 
 
-def test_an_unknown_format_or_a_missing_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_format_or_a_missing_file_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.txt")])
     (tmp_path / "b.psv").write_bytes(b"kept")

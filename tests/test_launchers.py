@@ -199,10 +199,10 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     assert [first.returncode, second.returncode] == [7, 7]
     assert [err for _, err in outputs] == ["engine's stderr\n"] * 2
     lines = [line for out, _ in outputs for line in out.splitlines()]
-    told = [line for line in lines if line.startswith("info string ")]
-    assert any(line.startswith(UNDER_WAY[1]) for line in told)
-    assert sum(not line.startswith(UNDER_WAY) for line in told) == 2  # one says that it installs and that it has
-    engines = [json.loads(line) for line in lines if line not in told]
+    message = [line for line in lines if line.startswith("info string ")]
+    assert any(line.startswith(UNDER_WAY[1]) for line in message)
+    assert sum(not line.startswith(UNDER_WAY) for line in message) == 2  # one says that it installs and that it has
+    engines = [json.loads(line) for line in lines if line not in message]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
     assert str(checkout.elsewhere) not in engines[0]["path"]
@@ -386,14 +386,14 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "told"),
+    ("status", "said", "message"),
     [
         (1, "ImportError: DLL load failed while importing _cshogi: 指定されたモジュールが", "vc_redist.x64"),
         (0xC000001D, "", "the processor lacks AVX2"),
         (0xC0000005, "", "vc_redist.x64.exe"),
     ],
 )
-def test_what_windows_wants_besides_is_told(tmp_path: Path, monkeypatch, status: int, said: str, told: str) -> None:
+def test_what_windows_needs_besides_is_said(tmp_path: Path, monkeypatch, status: int, said: str, message: str) -> None:
     monkeypatch.syspath_prepend(ROOT / "bat")
     environment = importlib.import_module("environment")
     monkeypatch.setattr(environment, "LOG", tmp_path / "log")
@@ -404,7 +404,7 @@ def test_what_windows_wants_besides_is_told(tmp_path: Path, monkeypatch, status:
         return SimpleNamespace(returncode=status, wait=lambda timeout: None)
 
     monkeypatch.setattr(subprocess, "Popen", ended)
-    with (tmp_path / "lock").open("wb") as lock, pytest.raises(environment.InstallError, match=told):
+    with (tmp_path / "lock").open("wb") as lock, pytest.raises(environment.InstallError, match=message):
         environment.Commands(lock, print).run(3, [sys.executable], "The installed packages do not load")
 
 

@@ -140,7 +140,7 @@ OTHERWISE = {
 
 @pytest.mark.parametrize("name", [each.name for each in fields(SelfPlay) if each.name != "policy_temperature"])
 def test_no_setting_of_self_play_is_without_effect(name: str) -> None:
-    """But for one that whoever loads the network takes: see the next test."""
+    """But for one that the loader of a network takes: see the next test."""
     usual = replace(QUICK, resign=0.3)
     other = replace(usual, **{name: OTHERWISE[name]})
     one, other = (SelfPlayers(DOBUTSU, HASH, settings).play((4,)) for settings in (usual, other))

@@ -65,7 +65,7 @@ def test_a_game_is_analysed_in_its_order_however_many_searches_there_are() -> No
         assert engine.ask(visits=3).lines[0].nodes == 3
 
 
-def test_what_there_is_not_is_told() -> None:
+def test_what_there_is_not_is_said() -> None:
     with pytest.raises(OptionError, match="Knobs"):
         Engine(Knobs=1)
     with pytest.raises(AttributeError, match="no attribute 'Knobs'"):

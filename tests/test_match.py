@@ -182,8 +182,8 @@ sfen {SFEN} b - 1 moves 5g5f 5c5d
     def test_what_cannot_be_used_is_named(self, tmp_path: Path, text: str, reason: str) -> None:
         (tmp_path / "bad.txt").write_text(text)
         (tmp_path / "broken.xz").write_text("not compressed")
-        for name, told in (("bad.txt", reason), ("broken.xz", "broken.xz"), ("missing.txt", "missing.txt")):
-            with pytest.raises(OneLineError, match=told):
+        for name, message in (("bad.txt", reason), ("broken.xz", "broken.xz"), ("missing.txt", "missing.txt")):
+            with pytest.raises(OneLineError, match=message):
                 read_openings(tmp_path / name)
 
     def test_real_files(self, shared_data: Path) -> None:
@@ -250,7 +250,7 @@ class TestGames:
         played = games(tmp_path / "m")
         assert played[0]["sfen"] == played[1]["sfen"] != played[2]["sfen"] == played[3]["sfen"]
         assert [game["opening_plies"] for game in played if game["sfen"] is None] == [1, 1]
-        # Mated by Black's first move, or resigned by White, who is to move after 7g7f.
+        # Mated by Black's first move, or resigned by White, at its turn after 7g7f.
         assert [game["winner"] for game in played if game["sfen"]] == ["A", "B"]
         assert [game["winner"] for game in played if not game["sfen"]] == ["A", "B"]
         assert f"position sfen {sfen}" in heard(log, "position")
@@ -440,7 +440,7 @@ class TestMatch:
             ("{e} {e} C.Strength=3 --time=9", "C.Strength=3 is no option"),
             ("{e} {e}", "nothing limits engine A"),
             ("{e} {e} --time=9 --games=3", "--games must be even"),
-            ("{e} {e} --time=9 --adjudicate 100 0", "--adjudicate wants centipawns and plies above 0"),
+            ("{e} {e} --time=9 --adjudicate 100 0", "--adjudicate needs centipawns and plies above 0"),
             ("{e} {e} --time=9 --game=othello --adjudicate 100 4", "engines of othello do not say who wins"),
             ("{e} {e} --time=9 --sprt 0 inf", "SPRT needs elo0 < elo1, -1200 to 1200, not 0 and inf"),
             ("{e} {e} --time=9 --max-moves=4 --random-plies=4", "--max-moves 4 leaves nothing to play after openings"),

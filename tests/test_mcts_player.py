@@ -492,7 +492,7 @@ def test_bench_says_what_runs_and_how_fast(sfen: str) -> None:
     assert int(rate) > int(playouts) / (float(seconds) + 0.1)
 
 
-def test_bench_stops_when_told_and_refuses_nonsense() -> None:
+def test_bench_stops_when_asked_and_refuses_nonsense() -> None:
     thinker = Thinker()
     clock = Clock()
     clock.stop()

@@ -15,7 +15,7 @@ class Sample(EngineOptions):
     greeting = Filename("Greeting", "hello", help="words")
     device = Combo("Device", "auto", ("auto", "cpu", "cuda"), help="where")
     clear = Button("Clear", help="forget")
-    tuned = Spin("Tuned", 5, 0, 9, shown=False, help="for whoever tunes")
+    tuned = Spin("Tuned", 5, 0, 9, shown=False, help="for tuning")
 
 
 @pytest.fixture
@@ -114,20 +114,20 @@ def test_what_is_not_shown_can_be_set_and_asked_for_by_name(options: Sample) -> 
 
 def test_help_names_every_option_and_the_table_those_that_are_shown() -> None:
     names = [option.usi_name for option in Sample.declared()]
-    told = [line.split()[0] for line in Sample.help_lines() if "default" in line]
-    assert sorted(told) == sorted(names)
+    helped = [line.split()[0] for line in Sample.help_lines() if "default" in line]
+    assert sorted(helped) == sorted(names)
     rows = Sample.markdown_table().splitlines()[2:]
     shown = [option.usi_name for option in Sample.declared() if option.shown]
     assert [re.match(r"\| `(\w+)`", row)[1] for row in rows] == shown  # type: ignore[index]
     assert len(shown) < len(names)
-    assert told[: len(shown)] == shown, "those come first in help too"
+    assert helped[: len(shown)] == shown, "those come first in help too"
     assert all(row.count("|") == 5 for row in rows)
 
 
 @pytest.mark.parametrize("options", [MCTSPlayerOptions, ReflexOptions, Search1Options])
 def test_a_gui_is_shown_what_a_player_or_an_analyst_sets(options: type[EngineOptions]) -> None:
     assert len(options.declarations()) <= 35
-    # What a GUI sends by itself it must have been told of.
+    # A GUI sends by itself only what was declared to it.
     assert any(line.startswith("option name USI_Ponder ") for line in options.declarations())
 
 

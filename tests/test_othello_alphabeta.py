@@ -71,7 +71,7 @@ def test_it_can_be_stopped_anywhere_and_asked_again(monkeypatch: pytest.MonkeyPa
     whole, search = AlphaBeta(WEIGHTS, megabytes=1).search(position, 5), AlphaBeta(WEIGHTS, megabytes=1)
     looks = iter([False, False, True])
     assert search.search(position, 30, stopped=lambda: next(looks)) is None
-    assert next(looks, None) is None, "it looked once more after it was told to stop"
+    assert next(looks, None) is None, "it asked once more after the answer to stop"
     found = search.search(position, 4)
     assert found.value == minimax(position, 4)
     monkeypatch.setattr(alphabeta_search, "_SLICE", 1)

@@ -109,7 +109,7 @@ def test_it_can_be_stopped_and_asked_again(threads: int) -> None:
     solver = Solver(megabytes=4, threads=threads)
     looks = iter([False, False, True])
     assert solver.solve(position, stopped=lambda: next(looks)) is None
-    assert next(looks, None) is None, "it looked once more after it was told to stop"
+    assert next(looks, None) is None, "it asked once more after the answer to stop"
     easy = random_position(3, 8)
     assert solver.solve(easy) == Solver(megabytes=4).solve(easy)
 

@@ -1,4 +1,4 @@
-"""GTP: a controller that speaks from a script. Nonsense it is told by utils.torture."""
+"""GTP: a controller that speaks from a script. Nonsense comes from utils.torture."""
 
 import queue
 import subprocess
@@ -162,7 +162,7 @@ def test_thinking_can_be_interrupted() -> None:
 
 
 @pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
-def test_an_engine_that_fails_is_told_in_one_line(line: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_engine_that_fails_is_said_in_one_line(line: str, caplog: pytest.LogCaptureFixture) -> None:
     """Its defect is no syntax error."""
     assert answers(loaded(Broken()), line, "name") == ["? RuntimeError: no idea", "= broken"]
     caplog.clear()

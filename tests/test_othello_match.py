@@ -33,7 +33,7 @@ class TestReferee:
             verdict = referee.play(move)
         return referee, verdict
 
-    def test_whoever_has_more_discs_wins(self) -> None:
+    def test_the_side_with_more_discs_wins(self) -> None:
         referee, verdict = self.play(" ".join(WIPEOUT))
         assert verdict == Verdict("b", "more discs, both pass")
         assert referee.moves == WIPEOUT
@@ -101,15 +101,15 @@ def test_ways_to_lose(tmp_path: Path, answer: str, ending: str, said: str | None
     assert second["winner"] == "B"
 
 
-def test_clocks_are_told(tmp_path: Path) -> None:
+def test_clocks_are_said(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     a, b = engine("a", *WIPEOUT, log=log), engine("b", *WIPEOUT)
     assert match(tmp_path / "m", a, b, limit="--time=60000/1500", games=4) == 0
     assert heard(log, "time_settings") == ["time_settings 60 1.5 1"] * 4
-    told = [line.split() for line in heard(log, "time_left")]
-    assert len(told) == 4 + 3 + 4 + 3
-    assert all(59 < float(seconds) <= 60 and stones == "0" for _, _, seconds, stones in told)
-    assert [line[1] for line in told[:8]] == ["b"] * 4 + ["w"] * 3 + ["b"]
+    sent = [line.split() for line in heard(log, "time_left")]
+    assert len(sent) == 4 + 3 + 4 + 3
+    assert all(59 < float(seconds) <= 60 and stones == "0" for _, _, seconds, stones in sent)
+    assert [line[1] for line in sent[:8]] == ["b"] * 4 + ["w"] * 3 + ["b"]
     log.unlink()
     a = engine("a", *WIPEOUT, log=log, commands="name list_commands clear_board play genmove quit")
     assert match(tmp_path / "without", a, b) == 0

@@ -1,4 +1,4 @@
-"""NBoard's protocol: a board that speaks from a script. Nonsense it is told by utils.torture."""
+"""NBoard's protocol: a board that speaks from a script. Nonsense comes from utils.torture."""
 
 import queue
 import re
@@ -98,7 +98,7 @@ def test_after_a_refused_game_it_plays_in_no_other(game: str, reason: str) -> No
 
 
 @pytest.mark.parametrize("line", ["go", "hint 1"])
-def test_an_engine_that_fails_is_told(line: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_engine_that_fails_is_said(line: str, caplog: pytest.LogCaptureFixture) -> None:
     """Its defect is not taken for a wrong line."""
     assert answers(Broken(), line, "ping 1")[1:] == ["status Error! RuntimeError: no idea at all", "pong 1"]
     caplog.clear()

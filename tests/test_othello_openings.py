@@ -121,12 +121,12 @@ def test_a_book_grows_and_goes_on(tmp_path: Path, weights: Path, capsys: pytest.
     out = tmp_path / "book.npz"
     run(weights, capsys, out, "--search=3", "--level=2")
     first = read_openings(out)
-    told = run(weights, capsys, out, "--search=3", "--level=1")
+    printed = run(weights, capsys, out, "--search=3", "--level=1")
     book, reached = read_openings(out), {standing(START)}
     for position in (waiting := [START]):
         waiting += [child for move in book.moves(position) if standing(child := position.play(move)) not in reached]
         reached |= set(map(standing, waiting))
-    assert told == f"{out}: {len(reached)} positions, {len(first.keys)} were known\n"
+    assert printed == f"{out}: {len(reached)} positions, {len(first.keys)} were known\n"
     searched = [each for each in reached if book.moves(each)]
     assert len(searched) == 6
     assert all(book.worth(each) == round(100 * max(book.moves(each).values())) for each in searched)
@@ -137,8 +137,8 @@ def test_a_book_grows_and_goes_on(tmp_path: Path, weights: Path, capsys: pytest.
 def test_what_moves_lose(tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     monkeypatch.setattr(register, "PLIES", (1, 1))
     write_arrays(tmp_path / "book.npz", book_of(f5=0, f5d6=0, f5f6=1, f5f4=9))
-    told = run(weights, capsys, tmp_path / "book.npz", "--loss=5", "--level=4", "--option=Plain=true").splitlines()
-    lost = {row[:9].strip(): float(row[9:15]) for row in told[1:]}
-    assert told[0] == "1 positions"
+    printed = run(weights, capsys, tmp_path / "book.npz", "--loss=5", "--level=4", "--option=Plain=true").splitlines()
+    lost = {row[:9].strip(): float(row[9:15]) for row in printed[1:]}
+    assert printed[0] == "1 positions"
     assert lost["level 4"] == 0 <= lost["level 2"]
     assert list(lost)[-5:] == ["book", "up to 0.0", "up to 0.5", "up to 1.0", "up to 2.0"]

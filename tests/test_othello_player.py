@@ -81,7 +81,7 @@ class Answer:
 
 
 def ticking(milliseconds: int) -> tuple[Clock, "count[int]"]:
-    """A clock of so many milliseconds that goes on by one whenever it is looked at, and its looks."""
+    """A clock with a `movetime` that goes on by a millisecond whenever it is read, and its readings."""
     looks: count[int] = count()
     return Clock(Limits(movetime=milliseconds), now=lambda: float(next(looks))), looks
 
@@ -204,7 +204,7 @@ def test_another_file_is_loaded_anew(weights: Path, tmp_path: Path) -> None:
     assert score(Answer(player, random_position(0, 40), level=1).last) != before
 
 
-def test_what_is_missing_is_told(tmp_path: Path, weights: Path) -> None:
+def test_what_is_missing_is_said(tmp_path: Path, weights: Path) -> None:
     with pytest.raises(PlayerError, match=r"nothing\.npz: No such file"):
         prepared(tmp_path / "nothing.npz")
     with pytest.raises(PlayerError, match=r"nothing\.toml: No such file"):

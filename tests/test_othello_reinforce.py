@@ -28,7 +28,7 @@ def random_games(count: int, seed: int = 1) -> Games:
 
 
 def level_patterns(discs: int) -> Int16Array:
-    """To these the side to move is always so many discs ahead."""
+    """To these the side to move is always `discs` discs ahead."""
     patterns = np.zeros((VALUE_STAGES, NUMBERS), np.int16)
     patterns[:, PARITY:] = discs * DISC
     return patterns

@@ -50,7 +50,7 @@ def test_what_the_file_expects_is_checked(tmp_path: Path, capsys: pytest.Capture
         (f"{'X' * 64} X;", "line 1: the game is over"),
     ],
 )
-def test_a_bad_line_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, error: str) -> None:
+def test_a_bad_line_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, error: str) -> None:
     path = tmp_path / "bad.obf"
     path.write_text(text)
     assert main([str(path)]) == 1

@@ -88,13 +88,13 @@ def test_the_zip_for_windows_holds_python_the_packages_and_a_launcher_for_each_c
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("python._pth", "no embeddable"), ("python31._pth", "run this with the same")]
+    ("name", "message"), [("python._pth", "no embeddable"), ("python31._pth", "run this with the same")]
 )
-def test_another_python_makes_no_zip(tmp_path: Path, name: str, told: str) -> None:
+def test_another_python_makes_no_zip(tmp_path: Path, name: str, message: str) -> None:
     python = tmp_path / "python.zip"
     with zipfile.ZipFile(python, "w") as archive:
         archive.writestr(name, "")
-    with pytest.raises(OneLineError, match=told):
+    with pytest.raises(OneLineError, match=message):
         pack_for_windows(tmp_path / "engine-1.0.whl", python, tmp_path, tmp_path)
 
 

@@ -74,21 +74,21 @@ def test_positions_know_the_moves_before_them_in_their_game_alone() -> None:
 
 
 def test_a_network_learns_from_what_it_will_see() -> None:
-    """Planes are those of the game as the engine is told it, but every tenth has no past, and the next half of it."""
+    """Planes are those of the game as the engine gets it, but every tenth has no past, and the next half of it."""
     moves = "7g7f 3c3d 8h2b+ 3a2b B*4e 5c5d 4e3d 4a3b 2g2f 2b3c 2f2e 8b4b 3i4h 5a6b".split()
     recorded = Recorded(pack(game(" ".join(moves), "b", ())), HISTORY, ValueTarget(1.0, 600))
     planes = planes_of(HISTORY, recorded.examples(np.arange(len(moves))).packed)
     position = ShogiPosition()
     for ply, usi in enumerate(moves):
-        told = position
+        shown = position
         if ply % 10 < 2:
-            told = position.copy()
-            last = [told.board.pop() for _ in range(ply % 10)]
-            told = ShogiPosition(told.sfen())
+            shown = position.copy()
+            last = [shown.board.pop() for _ in range(ply % 10)]
+            shown = ShogiPosition(shown.sfen())
             for move in last:
-                told.push(move)
+                shown.push(move)
         batch = Batch(1, 600, HISTORY)
-        batch.add(told, told.legal_moves())
+        batch.add(shown, shown.legal_moves())
         assert np.array_equal(planes[ply], planes_of(HISTORY, batch.packed)[0]), ply
         position.push_usi(usi)
     assert [int(seen[119:].sum()) for seen in planes] == [0, 2, 4, 4, 4, 3, 3, 4, 4, 4, 0, 2, 4, 4]

@@ -1,4 +1,4 @@
-"""A network of the book's planes, told in dlshogi's, and these in those with the last moves."""
+"""A network of the book's planes, turned into dlshogi's, and these in those with the last moves."""
 
 from collections.abc import Mapping
 
@@ -32,18 +32,21 @@ def opinion(encoding: Encoding, weights: Mapping[str, Array], position: ShogiPos
 @pytest.mark.parametrize(("kind", "depth"), [("policy_value_resnet", 2), ("policy_value", 12)])
 def test_it_thinks_the_same(kind: str, depth: int) -> None:
     weights = random_weights(architecture_for(BOOK, kind, depth, 8), 5)
-    told = in_planes_of(DLSHOGI, weights)
+    turned = in_planes_of(DLSHOGI, weights)
     assert in_planes_of(BOOK, weights) is weights
-    assert in_planes_of(DLSHOGI, told) is told
+    assert in_planes_of(DLSHOGI, turned) is turned
     longer = in_planes_of(HISTORY, weights)
     assert in_planes_of(DLSHOGI, longer) is longer
     for game in random_games(3, plies=120, seed=9):
         position = ShogiPosition()
         for move in game.usi:
             position.push_usi(move)
-        (policy, value), (policy_told, value_told) = opinion(BOOK, weights, position), opinion(DLSHOGI, told, position)
-        assert value_told == pytest.approx(value, abs=1e-5)
-        assert policy_told == pytest.approx(policy, abs=1e-5)
+        (policy, value), (policy_turned, value_turned) = (
+            opinion(BOOK, weights, position),
+            opinion(DLSHOGI, turned, position),
+        )
+        assert value_turned == pytest.approx(value, abs=1e-5)
+        assert policy_turned == pytest.approx(policy, abs=1e-5)
         policy_longer, value_longer = opinion(HISTORY, longer, position)
         assert value_longer == pytest.approx(value, abs=1e-5)
         assert policy_longer == pytest.approx(policy, abs=1e-5)

@@ -160,7 +160,7 @@ def test_planes_and_labels_in_real_games(count: int, shared_data: Path) -> None:
 
 
 def takes_so_long(position: ShogiPosition, plies: int) -> bool:
-    """The shortest mate takes so many plies. Positions see those in one, of which cshogi overlooks a few."""
+    """The shortest mate takes `plies`. Positions see those in one, of which cshogi overlooks a few."""
     mated = SEARCH.look(state_of(position.board), 1000, plies) == Verdict.MATE or mates_within(position.board, plies)
     return mated and not mates_within(position.board, plies - 2)
 

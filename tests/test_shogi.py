@@ -439,7 +439,7 @@ def test_mutated_sfens_are_refused_or_taken_as_they_are_written(capfd: pytest.Ca
         taken += 1
         use(position)
         rows, side, hands, *_ = sfen.split()
-        # python-shogi wants empty squares that lie side by side in one number.
+        # python-shogi reads empty squares that lie side by side in one number.
         rows = re.sub(r"\d+", lambda digits: str(sum(map(int, digits[0]))), rows)
         expected = shogi.Board(f"{rows} {side} {hands} 1")
         assert position.board.sfen().split()[:2] == expected.sfen().split()[:2], sfen

@@ -93,16 +93,16 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
         assert len(begins) == 3
         for game in np.split(taught, begins[1:]):
             follows = game["before"][1:, 0] == game["move"][:-1]
-            told = game["result"] != NO_RESULT
-            assert not told[: 1 + np.flatnonzero(~follows).max(initial=-1)].any()
-            with_result += told.any()
+            known = game["result"] != NO_RESULT
+            assert not known[: 1 + np.flatnonzero(~follows).max(initial=-1)].any()
+            with_result += known.any()
             assert follows.mean() > 0.8
             for before, after in pairwise(game):
                 board = board_of(before)
                 board.push_move16(int(after["before"][0]))
                 assert without_number(board.sfen()) == without_number(board_of(after).sfen())
                 assert after["before"][1] == before["before"][0]
-            results = game["result"][told]
+            results = game["result"][known]
             assert (results[1:] == -results[:-1]).all()
     assert with_result > 6
 
@@ -134,7 +134,7 @@ def test_an_engine_that_misbehaves_costs_one_position(how: str, folder: Path, mo
     assert len(taught_in(folder / "taught")) == asked - asked // 20
 
 
-def test_whoever_is_killed_goes_on_with_whole_sets(folder: Path) -> None:
+def test_a_killed_run_goes_on_with_whole_sets(folder: Path) -> None:
     fifo, taught = folder / "fifo", folder / "taught"
     os.mkfifo(fifo)
     line = arguments(folder, "--odd=3", engine=("--log", str(fifo)))

@@ -105,7 +105,7 @@ def asked(examples: Any, i: int) -> tuple[list[int], dict[int, float]]:
 def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images() -> None:
     positions = pack(*random_games(2, plies=50, seed=3))
     source = Recorded(positions, SPARSE, ValueTarget(1.0, 600.0))
-    rows = np.flatnonzero(np.arange(len(positions)) % 10 == 0)  # those that are not told which moves led to them
+    rows = np.flatnonzero(np.arange(len(positions)) % 10 == 0)  # those without the moves that led to them
     plain, turned = source.examples(rows), source.examples(rows, np.ones(len(rows), np.bool_))
     for i, row in enumerate(rows.tolist()):
         board = cshogi.Board()

@@ -374,9 +374,9 @@ def test_options_as_guis_send_them(talk_to: Talk) -> None:
     engine.send("setoption name USI_Variant value shogi", "setoption name NoSuchThing", "setoption")
     engine.send("setoption name Press", "setoption name USI_MultiPV value 3")
     assert engine.settle() == []
-    told = player.options
-    assert (told.hash_mb, told.ponder, told.press, told.multi_pv) == (32, True, 1, 3)
-    assert told.words == r"C:\a b\c  d"
+    given = player.options
+    assert (given.hash_mb, given.ponder, given.press, given.multi_pv) == (32, True, 1, 3)
+    assert given.words == r"C:\a b\c  d"
     engine.send("setoption name Words value <empty>")
     assert engine.settle() == []
     assert player.options.words == ""

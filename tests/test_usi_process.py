@@ -72,7 +72,7 @@ run(Player().engine())
     ("argument", "status", "said"),
     [("--help", 0, "[-h] The engine of a game: speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
 )
-def test_whoever_starts_it_with_arguments_is_told_what_it_is(argument: str, status: int, said: str) -> None:
+def test_with_arguments_it_says_what_it_is(argument: str, status: int, said: str) -> None:
     command, environment = [*ENGINES["mcts"], argument], os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, input="", capture_output=True, text=True, check=False)
     assert done.returncode == status
@@ -126,7 +126,7 @@ def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
 
 
 def test_stdin_is_only_read_by_the_engine_itself(start: Callable[..., OverPipes]) -> None:
-    """A GUI sends nothing more before `readyok`: whoever waits for it, or takes it, would have the engine hang."""
+    """A GUI sends nothing more before `readyok`: to wait for more, or to take it, would have the engine hang."""
     engine = start(
         program("""
     def loading(self, options):

@@ -75,7 +75,7 @@ def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     return made
 
 
-def test_a_book_that_breaks_off_is_told(tmp_path: Path) -> None:
+def test_a_book_that_breaks_off_is_said(tmp_path: Path) -> None:
     path, start = tmp_path / "broken.ybb", np.zeros(32, np.uint8)
     cshogi.Board().to_psfen(start)
     path.write_bytes(YBB_HEADER.pack(YBB_MAGIC, 1, 0) + YBB_POSITION.pack(start.tobytes(), 0, 1, 1))
@@ -155,14 +155,14 @@ def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> Non
     assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
 
 
-def test_it_is_told_until_the_engine_that_plays_is_loaded(board: Board, asked: list[Task]) -> None:
+def test_it_is_said_until_the_engine_that_plays_is_loaded(board: Board, asked: list[Task]) -> None:
     board.new("othello", sides=("", "easy"))  # which another engine is than the one that analyses
-    for told, task in [(True, asked[0]), (False, asked[1])]:
+    for prepares, task in [(True, asked[0]), (False, asked[1])]:
         task.tell(Answer())
         (page := Page()).put("info", {})  # said before the page is greeted
         board.server.table.greet(page.put)
         said = page.take(0)
-        assert ([*said], said["engine"]["prepares"]) == (["setup", "state", "engine"], told)
+        assert ([*said], said["engine"]["prepares"]) == (["setup", "state", "engine"], prepares)
 
 
 def test_a_move_before_an_engines_is_shown_for_a_while(board: Board, asked: list[Task], monkeypatch) -> None:
@@ -618,7 +618,7 @@ def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: 
     assert board.state()["comment"] == ""
 
 
-def test_who_saves_in_a_format_without_variations_is_told(board: Board) -> None:
+def test_who_saves_in_a_format_without_variations_is_said(board: Board) -> None:
     board.new("othello", moves="f5 d6")
     board.record()
     assert board.state()["error"] == ""
@@ -1289,7 +1289,7 @@ def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: st
     assert board.state()["moves"] == []
 
 
-def test_what_nobody_foresaw_is_told_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_nobody_foresaw_is_said_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise OverflowError("too large")
 

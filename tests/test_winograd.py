@@ -62,7 +62,7 @@ def both(tower: Tower, largest: np.ndarray, encoding: Encoding, streams: int = 1
 
 
 def some_labels(encoding: Encoding, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`firsts` and `labels` of so many positions: all labels, none, one, and a few."""
+    """`firsts` and `labels` of positions: all labels, none, one, and a few."""
     counts = np.resize([encoding.labels, 0, 1, 7], count)
     generator = np.random.default_rng(3)
     labels = [generator.permutation(encoding.labels)[:size] for size in counts]

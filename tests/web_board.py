@@ -114,7 +114,7 @@ class Board:
         return self.news.until(lambda state: state["summary"] and not state["judging"])
 
     def play(self, moves: str, at: int | None = None) -> None:
-        """At the position shown, or after so many moves."""
+        """At the position shown, or after that many moves."""
         if at is not None:
             assert self.do("goto", ply=at) == ""
         for move in moves.split():

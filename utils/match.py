@@ -151,7 +151,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     options = _options(arguments.options)
     adjudicate_cp, adjudicate_plies = arguments.adjudicate or (None, 8)
     if min(adjudicate_cp or 0, adjudicate_plies) < 0 or 0 in (adjudicate_cp, adjudicate_plies):
-        raise OneLineError("--adjudicate wants centipawns and plies above 0")
+        raise OneLineError("--adjudicate needs centipawns and plies above 0")
     if adjudicate_cp and kind_of(arguments.game).only_times:
         raise OneLineError(f"--adjudicate: engines of {arguments.game} do not say who wins")
     return Settings(

@@ -114,8 +114,8 @@ class _Worker:
 
     def dismiss(self) -> None:
         """Ask it to close its task and to end."""
-        self._told = not self.idle()
-        if self._told:
+        self._asked_to_end = not self.idle()
+        if self._asked_to_end:
             self.process.terminate()
         self._closing = threading.Thread(target=self.executor.shutdown, daemon=True)
         self._closing.start()
@@ -125,7 +125,7 @@ class _Worker:
         # A signal that comes as Python is about to wait does not end the waiting; the next one does.
         for _ in range(_REMINDERS):
             self.process.join(_GRACE / _REMINDERS)
-            if self._told:
+            if self._asked_to_end:
                 self.process.terminate()
         self.process.kill()
         self.process.join()

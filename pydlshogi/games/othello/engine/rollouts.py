@@ -25,7 +25,7 @@ from pydlshogi.uct.batch import Batch
 
 SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"
 SURROUNDINGS: Final = 3**8
-"""What the eight squares around one can hold: 0 nothing or no square, 1 the mover's disc, 2 the opponent's, each."""
+"""What the eight squares around one can hold: 0 empty or no square, 1 the mover's disc, 2 the opponent's, each."""
 
 _STEP: Final[Any] = np.uint64(0x9E3779B97F4A7C15)
 
