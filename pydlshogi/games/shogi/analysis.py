@@ -24,7 +24,7 @@ _COMMENTED_MOVES: Final = 6
 def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None = None) -> Iterator[Judgement]:
     """The moves of `game`, as soon as each is judged; the player goes on with its tree from move to move.
 
-    A position may cost so many playouts, or milliseconds. Raises PlayerError.
+    `nodes`, `time`: the playouts and milliseconds that a position may cost. Raises PlayerError.
     """
     turn = cshogi.Board(game.start_sfen).turn
     player.new_game()
@@ -34,7 +34,7 @@ def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None 
 
 
 def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: float | None = None) -> Assessment:
-    """What `player` thinks of the position after so many moves of `game`. Raises PlayerError."""
+    """What `player` thinks of the position after `plies` moves of `game`. Raises PlayerError."""
     position = ShogiPosition(game.start_sfen, **player.options.rules())
     play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
@@ -55,7 +55,7 @@ def annotated(
 ) -> str:
     """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
 
-    `candidates`, which KIF has room for: what to write of the positions after so many moves in place of one assessment.
+    `candidates`, which KIF has room for: by number of moves, what to write of a position in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
     board = cshogi.Board(game.start_sfen)

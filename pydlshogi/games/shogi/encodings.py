@@ -1,8 +1,8 @@
 """How networks see shogi: the encodings of the python-dlshogi book and of dlshogi, and the moves themselves.
 
 All see the board by the side to move: for White it is turned by 180 degrees. A position is packed as the board itself,
-so turned, and the hands: 76 bytes, of which each network makes the planes that it wants. Those that see the last two
-moves, or who is Black, have these in bits that the others leave empty.
+so turned, and the hands: 76 bytes, of which each network makes its planes. Those that see the last two
+moves, or which side is Black, have these in bits that the others leave empty.
 """
 
 from typing import Any, Final
@@ -79,7 +79,7 @@ def pack(state: Record, words: Uint32Array) -> None:
 
 @rule
 def pack_nyugyoku(state: Record, words: Uint32Array) -> None:
-    """The same with who is to move, in the highest byte of the opponent's hand: White needs a point less to declare."""
+    """The same with the side to move, in the highest byte of the opponent's hand: White declares with a point less."""
     pack(state, words)
     words[_HANDS + 3] = wide(words[_HANDS + 3]) | wide(state.turn) << 24
 
@@ -108,13 +108,13 @@ def _plane(words: Uint32Array, plane: int) -> int:
 
 @inlined
 def _board(words: Uint32Array) -> Board:
-    """The board of a packed position; who is to move is Black."""
+    """The board of a packed position; the side to move is Black."""
     return Board(_plane(words, 0), _plane(words, 1), _plane(words, 2), _plane(words, 3), _plane(words, 4))
 
 
 @inlined
 def _hand(words: Uint32Array, side: int) -> int:
-    """What a side holds, BLACK being who is to move, with the bit of the check."""
+    """What a side holds, BLACK being the side to move, with the bit of the check."""
     first = _HANDS + 2 * side
     return word(words[first] | word(words[first + 1]) << _32_BITS)
 

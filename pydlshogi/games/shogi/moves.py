@@ -51,7 +51,7 @@ _DROP_ORDER: Final = np.array([KNIGHT, LANCE, SILVER, GOLD, BISHOP, ROOK], np.in
 
 @inlined
 def last_ranks(side: int, many: int) -> int:
-    """So many ranks farthest from a side."""
+    """The `many` ranks farthest from a side."""
     return entry(LAST_RANKS, 4 * side + many)
 
 

@@ -13,7 +13,7 @@ from pydlshogi.games.shogi.sfen import ON_BOARD
 from pydlshogi.support.sfen_fields import pieces_on
 
 OPENING_PLIES: Final = 50
-"""After so many plies no opening gets another name."""
+"""After this no opening gets another name."""
 
 _OPENINGS: Final = """
 0   Static rooks                    相居飛車　　　　　  R2 r2 P24,25,26 p24,25,26

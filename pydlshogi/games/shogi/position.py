@@ -23,11 +23,11 @@ from pydlshogi.support.arrays import Int32Array, Records
 SETTINGS: Final = np.dtype(
     [
         ("draw_ply", np.int32),  # the last move of the game; 0: there is none
-        ("mate_plies", np.int32),  # mates within so many plies are seen
+        ("mate_plies", np.int32),  # the longest mates that are seen
         ("points", np.int32, 2),  # what Black and White need to declare
     ]
 )
-"""What the rules were told of a game."""
+"""What the rules need to know of a game."""
 
 MATE_IN_ONE: Final = Outcome(1.0, plies=1)
 DECLARED: Final = Outcome(1.0, plies=1)
@@ -64,8 +64,8 @@ class ShogiPosition:
     ) -> None:
         """Set up `sfen`, None for the start of the game, and play `moves` (USI).
 
-        `draw_ply`: the game is drawn once so many moves have been played without mate; 0: never.
-        `mate_plies`: searches see mates within so many plies, by `settings`; `outcome` those in one.
+        `draw_ply`: the game is drawn after that many moves without mate; 0: never.
+        `mate_plies`: searches see mates within that many plies, by `settings`; `outcome` sees those in one.
         `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
         declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """

@@ -62,7 +62,7 @@ def _checked_board(rows: str) -> Counter[str]:
 def _checked_hands(hands: str, on_board: Counter[str]) -> str:
     """The hands of an sfen with every kind of piece named once.
 
-    ValueError if with those `on_board` no set has so many: cshogi has room for the moves of one set, or crashes. Mate
+    ValueError if with those `on_board` no set has them all: cshogi has room for the moves of one set, or crashes. Mate
     problems do have a pawn too many on the board, which is as good as a gold at most.
     """
     held = held_in(hands, {*_PIECES} - {"K"})

@@ -316,7 +316,7 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
 
     `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
 
-    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one wants UTF-8. Raises RecordError
+    Version 2.2, which every program reads, unless a name or a time needs 3.0; that one is in UTF-8. Raises RecordError
     for a game with variations, which CSA has not.
     """
     if game.variations:

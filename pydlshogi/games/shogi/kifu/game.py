@@ -32,7 +32,7 @@ class Variation:
     """Moves that were not played. `evals`, `times` and `comments` have one entry for each."""
 
     after: int
-    """It leaves the line before it after so many moves: the first one leaves the game, any other one the variation
+    """It leaves the line before it after this many moves: the first one leaves the game, any other one the variation
     before it, which begins with the moves that came before that."""
     moves: tuple[int, ...]
     evals: tuple[int | None, ...]
@@ -83,7 +83,7 @@ class Game:
 
 
 class Comments(dict[int, list[str]]):
-    """The lines that are said of the positions after so many moves, as they are read."""
+    """The comments as they are read: lines, by the number of moves before the position."""
 
     def add(self, ply: int, line: str) -> None:
         self.setdefault(ply, []).append(line.strip())
@@ -115,7 +115,7 @@ class Line:
         return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
 
 
-def told(
+def game_with(
     start_sfen: str, headers: Mapping[str, str], line: Line, result: tuple[Ending, Win | None], *variations: Variation
 ) -> Game:
     """The game of a record whose headers are those of KIF."""
@@ -128,7 +128,7 @@ def told(
 
 
 def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
-    """The lines of what is said of the position after so many moves, each with the mark of a format before it."""
+    """The lines of the comment on the position after `ply` moves, each with the mark of a format before it."""
     return [mark + line for text in comments[ply : ply + 1] if text for line in text.split("\n")]
 
 
@@ -195,7 +195,7 @@ def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], tur
     """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
 
     Raises RecordError where no game can be played from it, as where there are three rooks, nor a problem in which
-    `turn` (0 Black, 1 White) is to mate: whoever mates needs no king.
+    `turn` (0 Black, 1 White) is to mate: the side that mates needs no king.
     """
     for side, name, king in ((0, "Black", "K"), (1, "White", "k")):
         if side != turn and king not in pieces.values():

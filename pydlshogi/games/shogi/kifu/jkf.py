@@ -19,10 +19,10 @@ from pydlshogi.games.shogi.kifu.game import (
     Line,
     RecordError,
     Variation,
+    game_with,
     is_legal,
     settle,
     sfen_of,
-    told,
 )
 from pydlshogi.games.shogi.kifu.kif import HANDICAPS, evaluation_of
 from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
@@ -80,7 +80,7 @@ class _Reader:
         self._read_forks(forks)
 
     def game(self) -> Game:
-        return told(self._start_sfen, self._header, self._main, self._result, *self._variations)
+        return game_with(self._start_sfen, self._header, self._main, self._result, *self._variations)
 
     def _read(self, line: Line, moves: Sequence[dict[str, Any]]) -> list[tuple[int, Sequence[dict[str, Any]]]]:
         """Read a line. Returns those that leave it, and after how many moves."""

@@ -22,10 +22,10 @@ from pydlshogi.games.shogi.kifu.game import (
     RecordError,
     Variation,
     Win,
+    game_with,
     is_legal,
     settle,
     sfen_of,
-    told,
 )
 
 HANDICAPS: Final[dict[str, str]] = {
@@ -169,7 +169,7 @@ class _Reader:
             evals[-1] = evaluation
 
     def _begin_variation(self, after: int) -> None:
-        """What follows leaves the line that was read last after so many moves."""
+        """What follows leaves the line that was read last, after its first `after` moves."""
         self._end_line()
         self._line, self._number = Line(after), after
         if not 0 <= after <= len(self._path):
@@ -199,7 +199,7 @@ class _Reader:
     def game(self) -> Game:
         self._end_line()
         assert self._main is not None
-        return told(self._start_sfen, self._headers, self._main, self._result, *self._variations)
+        return game_with(self._start_sfen, self._headers, self._main, self._result, *self._variations)
 
     def _settled(self) -> tuple[Ending, Win | None]:
         """How the game ended, and for whom."""

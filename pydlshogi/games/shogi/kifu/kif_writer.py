@@ -42,7 +42,7 @@ def to_kif(
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
     `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
-    `candidates` are those of an analysis of the position after so many moves, the best first: they take the place of
+    `candidates`: by number of moves, those of an analysis of the position, the best first: they take the place of
     the evaluation and line there.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
@@ -77,7 +77,7 @@ class _Writer:
         """The moves on the board, and what the side of each has spent by then."""
 
     def go_back(self, after: int) -> None:
-        """Take back all but so many moves."""
+        """Take back all moves but the first `after`."""
         while len(self._made) > after:
             self._board.pop()
             self._made.pop()
@@ -89,7 +89,7 @@ class _Writer:
         expected: Sequence[Sequence[str]] = (),
         candidates: Mapping[int, Sequence[AnalysedMove]] = {},
     ) -> Iterator[str]:
-        """`comments` and `candidates` are on the positions after so many of its moves."""
+        """`comments` and `candidates`: by number of moves."""
         for number, (move, evaluation, time) in enumerate(zip(line.moves, line.evals, line.times, strict=True), 1):
             yield self._make(move, time)
             if known := candidates.get(number, ()):
