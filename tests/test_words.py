@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("pydlshogi", "tests", "examples", "bat", "docs")
-LATER = ("pydlshogi/web", "pydlshogi/games/shogi/dfpn.py", "docs/book.md", "docs/laboratory.md")
+LATER = ("pydlshogi/games/shogi/dfpn.py", "docs/book.md", "docs/laboratory.md")
 TEXTS = sorted(
     path
     for folder in (*FOLDERS, ".")

@@ -58,7 +58,7 @@ def _run(arguments: argparse.Namespace) -> None:
         try:
             stack.enter_context(reserved(folder))  # two boards would write over each other's games
         except InUse as error:
-            running = _told(address)
+            running = _last_address(address)
             if not running:
                 raise InUse(
                     "a board runs already: open the address that it has printed, or end it by Ctrl-C"
@@ -70,13 +70,13 @@ def _run(arguments: argparse.Namespace) -> None:
             return
         except OSError:
             pass  # there are file systems without locks
-        earlier = _ADDRESS.fullmatch(_told(address))
+        earlier = _ADDRESS.fullmatch(_last_address(address))
         with suppress(OSError):
             address.unlink()
         _serve(arguments, kept, address, earlier)
 
 
-def _told(address: Path) -> str:
+def _last_address(address: Path) -> str:
     """Where the board is that runs, or ran last; "" where it has not said so."""
     try:
         return address.read_text()

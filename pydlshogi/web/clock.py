@@ -22,7 +22,7 @@ class Alarm:
         self._timer: threading.Timer | None = None
 
     def set(self, seconds: float, ring: Callable[[], None]) -> None:
-        """`ring` is called with the lock held in so many seconds, unless the alarm is put off or set anew before."""
+        """`ring` is called in `seconds`, with the lock held, unless the alarm is put off or set anew before."""
 
         def rung() -> None:
             with self._lock:

@@ -37,21 +37,21 @@ class RecordedLine:
     evaluations: Sequence[int | None] = ()
     """After each move, in centipawns from Black's view."""
     comments: Sequence[str] = ()
-    """On the positions after so many moves."""
+    """On the positions, by the number of moves before them."""
     ended: GameEnd | None = None
     broken_off: str = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedGame:
-    """A game as a file tells it."""
+    """A game as a file has it."""
 
     game: str
     start: str | None = None
     """None: the usual start."""
     line: RecordedLine = RecordedLine()
     variations: Sequence[tuple[int, RecordedLine]] = ()
-    """Each leaves the one before it after so many moves of the game, the first one `line`."""
+    """Each leaves the one before it after a number of moves of the game, the first one `line`."""
     discs: int | None = None
     names: tuple[str, str] = ("", "")
     event: str = ""
@@ -103,7 +103,7 @@ class ShownVariation(NamedTuple):
     after: int
     """How many moves of the other."""
     depth: int
-    """0: it leaves the line that is shown; else it leaves one that is told before, whose depth is 1 less."""
+    """0: it leaves the line that is shown; else it leaves an earlier one, whose depth is 1 less."""
     number: int
     """Of its first position."""
     moves: list[str]
@@ -134,14 +134,14 @@ class TableGame:
         """The positions of the line that is shown, the first one included. Moves are added at its end; before any other
         change another list takes its place, because `left` may have this one."""
         self.at = 0
-        """So many moves of the line have been made on the board."""
+        """How many moves of the line have been made on the board."""
         self.nodes = [*self.line]
         """All positions, as they were added."""
         self.left: LeftLine | None = None
         self.asked: Node | None = None
         """Where a better move is to be found: until the answer is judged no engine plays on."""
         self.from_file = 0
-        """So many of `nodes` come from a file, whose line nothing is taken from."""
+        """How many of `nodes` come from a file, from whose line nothing is taken."""
 
     @classmethod
     def of(cls, recorded: RecordedGame, set_up: SetUp) -> "TableGame":
@@ -307,7 +307,7 @@ class TableGame:
         self._settle()
 
     def ask(self, ply: int) -> None:
-        """Let a better move be found than the one that follows so many of the line. Raises ValueError."""
+        """Let a better move be found than the one after the first `ply` of the line. Raises ValueError."""
         if ply == len(self.line) - 1:
             raise ValueError("there is no move to be bettered")
         self.go_to(ply)

@@ -225,7 +225,7 @@ class Review:
         return judged
 
     def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
-        """What a record is to say of the positions after so many moves."""
+        """What a record is to say of the positions, by the number of moves before them."""
         heard = ((ply, self.heard.get(node)) for ply, node in enumerate(line))
         return {ply: _candidates(answer) for ply, answer in heard if answer and answer.lines}
 
@@ -295,7 +295,7 @@ def accuracy(losses: Iterable[float]) -> float:
 
 
 def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:
-    """Of one side in a game of so many moves: as a whole, and in each third of it where the side moved there."""
+    """Of one side in a game of `moves` moves: as a whole, and in each third of it where the side moved there."""
 
     def of(judged: Sequence[Judgement]) -> float | None:
         losses = (each.loss if each.discs is None else each.discs / WHOLE_DISCS for each in judged)

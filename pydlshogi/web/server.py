@@ -267,7 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
             act()
         except _Rejected as error:
             self._refuse(error.status, str(error))
-        except OSError:  # whoever asked has left
+        except OSError:  # the page that asked has left
             raise
         except Exception as error:
             log.exception("a request failed")

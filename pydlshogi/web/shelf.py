@@ -71,7 +71,7 @@ class Shelf:
 
     def __init__(self, set_up: SetUp, review: Callable[[TableGame], Review], path: Path | None) -> None:
         """`review` makes one for a game. `path`: where games are kept; what it holds is damaged in no way that ends the
-        program: it is told in the log, and the file is put aside."""
+        program: the log says so, and the file is put aside."""
         self._set_up = set_up
         self._review = review
         self._path = path

@@ -1,6 +1,6 @@
 """What people and engines do with the game on the board. It joins the game, its clock, its review and the shelf.
 
-There is one game, whoever looks at it; those that it replaced can be taken up again. Each change gives it a new
+There is one game for all pages; those that it replaced can be taken up again. Each change gives it a new
 generation, and ends what was thought about the one before; a move must name the generation that its maker saw.
 It knows no HTTP.
 """
@@ -362,7 +362,7 @@ class Table:
         self._pace.hold(seconds, lambda: self._carry_out(answer))
 
     def _carry_out(self, answer: Answer) -> None:
-        """Do on the board what the engine wants."""
+        """Do on the board what the engine has answered."""
         turn, move = self._game.position.turn, answer.move
         if move == "resign" and answer.lines and self._game.start is not None:
             move = answer.lines[0].pv[0]  # a handicap, or a position to be practised, is played to its end
