@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("pydlshogi", "tests", "examples", "bat", "docs")
-LATER = ("pydlshogi/games/shogi/dfpn.py", "docs/book.md", "docs/laboratory.md")
+FOLDERS = ("pydlshogi", "utils", "tests", "examples", "bat", "docs")
+LATER = ("pydlshogi/games/shogi/dfpn.py", "docs/laboratory.md")
 TEXTS = sorted(
     path
     for folder in (*FOLDERS, ".")

@@ -71,8 +71,8 @@ class ShogiBook(GrowingBook[bytes, LineEnd, list[BookMove]]):
 
     def moves(self, key: bytes) -> list[BookMove]:
         """The moves of a position that is known, the best first."""
-        told = zip(self._moves[key], self.values[key], self.depths[key], strict=True)
-        moves = [move._replace(value=value, depth=depth) for move, value, depth in told]
+        known = zip(self._moves[key], self.values[key], self.depths[key], strict=True)
+        moves = [move._replace(value=value, depth=depth) for move, value, depth in known]
         return sorted(moves, key=lambda move: (-move.value, -move.played, move.move))
 
     def numbered(self) -> Iterator[tuple[bytes, int, list[BookMove]]]:

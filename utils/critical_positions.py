@@ -38,7 +38,7 @@ class Critical(NamedTuple):
 
 
 def critical_of(solution: Solution, number: int, seed: int) -> list[Critical]:
-    """So many positions of a solution, at random."""
+    """`number` positions of a solution, at random."""
     rng, found = np.random.default_rng(seed), list[Critical]()
     while len(found) < number:
         position = DobutsuPosition(write_sfen(solution.any_position(rng), white=False, ply=1))
@@ -51,7 +51,7 @@ def critical_of(solution: Solution, number: int, seed: int) -> list[Critical]:
 
 
 def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts: int) -> float:
-    """The share of the positions in which the move chosen after so many playouts keeps the value."""
+    """The share of the positions in which the move chosen after `playouts` keeps the value."""
     forest = Forest(game_named("dobutsu"), evaluator, DEFAULT_PUCT, playouts, _AT_ONCE)
     kept = 0
     for first in range(0, len(positions), _AT_ONCE):
@@ -63,7 +63,7 @@ def value_keeping(positions: Sequence[Critical], evaluator: Evaluator, playouts:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.critical_positions", __doc__)
-    parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="so many")
+    parser.add_argument("--positions", type=positive, default=4096, metavar="N", help="how many")
     parser.add_argument("--seed", type=int, default=1, help="another one takes others")
     parser.add_argument("--network", type=Path, metavar="NPZ", help="whose moves are judged; without, all are alike")
     parser.add_argument("--playouts", type=natural, nargs="+", default=[0, 64, 800], metavar="N")

@@ -46,7 +46,7 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
 
     @abstractmethod
     def end(self, key: Key, before: Key | None, move: int, number: int) -> End:
-        """What a worker is told of `key`: to it leads a `move`, by its place, of the position `before`, if of any."""
+        """What a worker needs of `key`: to it leads a `move`, by its place, of the position `before`, if of any."""
 
     @abstractmethod
     def add(self, end: End, found: Found) -> None:
@@ -68,7 +68,7 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
             kept.update(zip(keys, (each.tolist() for each in np.split(column, firsts[1:])), strict=True))
 
     def line_ends(self, count: int, without: set[Key]) -> list[End]:
-        """So many ends of lines from the start, or fewer, those that cost least first; none that leads to a position of
+        """`count` ends of lines from the start, or fewer, those that cost least first; none that leads to a position of
         `without`, which is extended."""
         waiting: list[tuple[int, int, Key, Key | None, int]] = [(0, 1, self.start, None, 0)]
         seen: set[Key] = set()
@@ -98,7 +98,7 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
         deadline: float,
         save: Callable[[], object],
     ) -> None:
-        """Search so many positions, fewer where no line goes on, and save every minute and at the end, also at Ctrl-C;
+        """Search `count` positions, fewer where no line goes on, and save every minute and at the end, also at Ctrl-C;
         for SIDE_BY_SIDE of them a worker may take `deadline` seconds. Raises PoolError."""
         under_way: set[Key] = set()
         searched = asked = 0

@@ -8,8 +8,8 @@ the moves of the first --plies plies of every game that has a result. The value 
 with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move, so that a few games say little.
 That value is the games' and not an engine's, which is why the depth is 0.
 
-`--search` adds so many positions to the book, those where it is thin, whether it was made of games, by `--search` or is
-empty: see `utils.growth`. The book is written every minute, and at Ctrl-C; the same command goes on.
+`--search` adds positions where the book is thin, be it made of games, by `--search` or empty: see `utils.growth`.
+The book is written every minute, and at Ctrl-C; the same command goes on.
 """
 
 import argparse
@@ -85,7 +85,7 @@ class BookMaker:
             played.replies.update(reply)
 
     def numbered(self, least_games: int) -> Iterator[tuple[bytes, int, list[BookMove]]]:
-        """The positions, sorted, with their move numbers and the moves played in at least so many games."""
+        """The positions, sorted, with their move numbers and the moves played in at least `least_games`."""
         for key in sorted(self.moves):
             moves = []
             for move, played in self.moves[key].items():

@@ -72,7 +72,7 @@ class ClaimVerdict(NamedTuple):
     objection: str
     """What is wrong with the claim; "": nothing."""
     undecided: str = ""
-    """What nobody here can tell; "": all was told."""
+    """What cannot be decided here; "": nothing."""
 
     @property
     def found(self) -> bool:
@@ -237,7 +237,7 @@ def _measure(pool: WorkerPool, arguments: argparse.Namespace) -> bool:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Returns 0, 1 after an error told on stderr, 2 if anything announced was wrong, or 130 after Ctrl-C."""
+    """Returns 0, 1 after an error on stderr, 2 if anything announced was wrong, or 130 after Ctrl-C."""
     parser = parser_for("utils.mate_sets", __doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="positions")
     parser.add_argument("--engine", metavar="COMMAND", help="(default: our own)")
@@ -245,7 +245,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--mate", type=positive, default=5000, metavar="MS", help="for `go mate`")
     parser.add_argument("--byoyomi", type=positive, metavar="MS", help="play instead, with so much time for the move")
     add_pool_options(parser, workers=1)
-    parser.add_argument("--limit", type=positive, metavar="N", help="so many positions of each file, at random")
+    parser.add_argument("--limit", type=positive, metavar="N", help="positions of each file, chosen at random")
     parser.add_argument("--seed", type=int, default=0, help="of that choice")
     parser.add_argument("--show", action="store_true", help="also what was said where no mate was found")
     arguments = parser.parse_args(words)

@@ -32,7 +32,7 @@ RUNTIME: Final = "msvc-runtime"
 
 
 def run(command: Sequence[str | Path], text: str = "", environ: Mapping[str, str] | None = None) -> str:
-    """What `command` prints when it is told `text`. Raises OneLineError where it fails."""
+    """What `command` prints when it reads `text`. Raises OneLineError where it fails."""
     done = subprocess.run(command, input=text, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         why = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

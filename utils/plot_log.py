@@ -113,7 +113,7 @@ def draw_cycles(cycles: list[Line]) -> Figure:
 
 
 def draw_elo(axes: Any, compared: list[tuple[float, Line]]) -> None:
-    """What the comparisons after so many minutes have found; against the anchor with 95 % of certainty."""
+    """What the comparisons have found, by the minute; against the anchor with 95 % of certainty."""
     axes.plot([minute for minute, _ in compared], [line["elo"] for _, line in compared], "o-", label="summed up")
     anchored = [(minute, line["anchor"]) for minute, line in compared if "anchor" in line]
     shown = [match["elo"] for _, match in anchored]

@@ -53,7 +53,7 @@ _RANDOM_RATES: Final = (0.0, 0.03, 0.08)
 _LONGEST_GAME: Final = 320
 _DECIDED_CP: Final = 2000
 _DECIDED_PLIES: Final = 6
-"""A game is over when the engine has seen the same side ahead by so much so many times..."""
+"""A game is over when the engine has seen the same side ahead by that much, in that many plies..."""
 _PLAYED_OUT: Final = 0.15
 """...but for this share of games."""
 PATIENCE: Final = 30.0

@@ -78,7 +78,7 @@ BUSY: Final = (
     "threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0))).start()\n"
     "while True: pass"
 )
-"""A loop that ends with whoever holds its stdin, however that ended."""
+"""A loop that ends with the process that holds its stdin, however that ended."""
 
 
 class Failure(Exception):
@@ -464,7 +464,7 @@ ROUNDS: Final[dict[str, Callable[[Round], Counter[str]]]] = {
 
 
 def torture(parts: Sequence[str], first: int, seconds: float, *, short: bool = False) -> bool:
-    """Rounds of all parts, with one seed after the other, for so many `seconds`; whether all went well.
+    """Rounds of all parts, with one seed after the other, for `seconds`; whether all went well.
 
     0: one round of each, however long it takes.
     """

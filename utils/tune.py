@@ -87,7 +87,7 @@ class Spsa:
         return result
 
     def moved(self, values: Values, pair: int, points: float) -> Values:
-        """The values after a pair that gave the changes so many points, 0 to 2."""
+        """The values after a pair that gave the changes `points`, 0 to 2."""
         shift = self.pairs / 10
         rate = self.rate * pow((shift + self.pairs) / (shift + pair), _RATE_FALLS)
         result = {}
@@ -145,7 +145,7 @@ def tune(
     task: partial[Any],
     deadline: float,
 ) -> Values:
-    """Play what is missing, each pair of games within so many seconds. Returns the values at the end."""
+    """Play what is missing, each pair of games within `deadline` seconds. Returns the values at the end."""
     values: Values = {option.name: option.start for option in spsa.tuned}
     known = {line["step"]: line["points"] for line in finished.games}
     for number, points in known.items():

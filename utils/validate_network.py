@@ -87,7 +87,7 @@ def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] 
         help="games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack",
     )
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=natural, default=0, help="validate with so many, at random (default: all)")
+    parser.add_argument("--positions", type=natural, default=0, help="how many, at random (default: all)")
     return parser.parse_args(arguments)
 
 

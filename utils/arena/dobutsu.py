@@ -14,7 +14,7 @@ from utils.arena.referee import Verdict, other
 
 
 class DobutsuReferee(EntryReferee):
-    """One game of Dobutsu shogi from `start`, drawn after so many moves unless the last one wins.
+    """One game of Dobutsu shogi from `start`, drawn after `max_moves` unless the last one wins.
 
     A lion that is left to be taken counts as taken: Fairy-Stockfish does not know that this is a move at all.
     """

@@ -13,7 +13,7 @@ from utils.arena.usi_engine import UsiEngine
 
 
 class EntryReferee:
-    """One game by the rules of an entry, which our engine plays by too; drawn after so many moves."""
+    """One game by the rules of an entry, which our engine plays by too; drawn after `max_moves`."""
 
     def __init__(self, game: str, start: str | None, max_moves: int) -> None:
         """Raises ValueError for what is not a position."""

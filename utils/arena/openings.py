@@ -17,7 +17,7 @@ _LONGEST_LINE: Final = 1 << 16
 
 
 def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:
-    """Raises OneLineError where nothing is left to play after an opening, in a game of so many moves."""
+    """Raises OneLineError where nothing is left to play after an opening, in a game of `max_moves`."""
     longest = max(len(opening.moves) for opening in openings) + random_plies
     if longest >= max_moves:
         raise OneLineError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")

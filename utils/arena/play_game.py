@@ -103,13 +103,13 @@ class MatchRules:
     adjudicate_cp: int | None = None
     """The game is won for the side that both engines have seen ahead by this much..."""
     adjudicate_plies: int = 8
-    """...with each of their last moves, so many together."""
+    """...with each of their last moves; this many, of both together."""
 
 
 def play_game(
     engines: Mapping[Colour, EngineProcess], limits: Mapping[Colour, Limit], opening: Opening, rules: MatchRules
 ) -> PlayedGame:
-    """Play from `opening` to the end. The engines have been told `usinewgame`; afterwards they know the result.
+    """Play from `opening` to the end. The engines have had `usinewgame`; afterwards they know the result.
 
     An engine that dies, or has to be killed because it stays silent, loses; it is not started again here.
     """

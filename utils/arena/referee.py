@@ -40,7 +40,7 @@ class Referee:
 
     @property
     def turn(self) -> Colour:
-        """Who is to move."""
+        """The side to move."""
         return "b" if self.board.turn == cshogi.BLACK else "w"
 
     def play(self, move: str) -> Verdict | None:

@@ -20,8 +20,8 @@ class Score:
             self.results[game["black"]][_result(game)] += 1
         points = {"win": 1.0, "draw": 0.5, "loss": 0.0}
         firsts = [first for first in games if first % 2 and first + 1 in games]
-        told = {number: (game["sfen"], game["moves"], game["winner"]) for number, game in games.items()}
-        different = {(told[first], told[first + 1]): first for first in firsts}
+        played = {number: (game["sfen"], game["moves"], game["winner"]) for number, game in games.items()}
+        different = {(played[first], played[first + 1]): first for first in firsts}
         self.repeated = len(firsts) - len(different)
         """How many pairs repeat another, move by move: they prove no more."""
         counted = [first + second for first in different.values() for second in (0, 1)]

@@ -60,7 +60,7 @@ def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int =
 class Seats:
     """Two engines, started when they are needed, and again after they died.
 
-    Inside `with` a function plays a game between them. Whoever leaves that while a game is under way kills them.
+    Inside `with` a function plays a game between them. To leave it while a game is under way kills them.
     """
 
     def __init__(self, settings: Settings, out: Path) -> None:

@@ -1,7 +1,7 @@
 """Even openings for matches, in the manner of XOT: `python -m utils.othello.even FILE`
 
-All positions are looked at that so many moves may lead to, each once however the board is turned. Those are kept that
-the engine thinks are worth nearly the same to both sides.
+All positions after a number of moves are searched, each once however the board is turned. Those are kept that the
+engine thinks are worth nearly the same to both sides.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def judged(engine: LoadedEngine, position: Position, most: int = 1, moves: Seque
 
 
 def lines(plies: int) -> list[tuple[int, ...]]:
-    """All lines of so many moves, of those that lead to equal positions one. A bar shows the progress."""
+    """All lines of `plies` moves, of those that lead to equal positions one. A bar shows the progress."""
     found: dict[Position, tuple[int, ...]] = {standing(START): ()}
     for _ in range(plies):
         longer: dict[Position, tuple[int, ...]] = {}

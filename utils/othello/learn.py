@@ -53,8 +53,8 @@ def positions_of(archive: Archive, stage: int) -> Records:
 def fit(classes: Int32Array, labels: Float32Array, ridge: float = 30.0, steps: int = 15) -> Float32Array:
     """The weights of all classes whose sums come nearest to `labels`, in discs; `classes` is int32 [positions, 47].
 
-    Least squares with a penalty of `ridge` on each squared weight, which halves one that occurs as often, in so many
-    `steps` of conjugate gradients on the normal equations, preconditioned by how often each class occurs.
+    Least squares with a penalty of `ridge` on each squared weight, which halves one that occurs as often, in `steps`
+    steps of conjugate gradients on the normal equations, preconditioned by how often each class occurs.
     """
     weights = np.zeros(CLASS_COUNT, np.float32)
     often = _spread(classes, np.ones(len(classes), np.float32)) + np.float32(ridge)

@@ -48,7 +48,7 @@ def play_from_random_moves(
 
 
 def examples(games: Games, plies: Int64Array, stage: int) -> tuple[Int32Array, Float32Array]:
-    """The positions after so many moves of each game, where these are of `stage`: their classes, see `classes_of`, and
+    """The positions after `plies` moves of each game, where these are of `stage`: their classes, see `classes_of`, and
     1, 0.5 or 0 as the side to move won, drew or lost. A game that is over by then gives none.
     """
     own = plies // 4 == stage

@@ -31,7 +31,7 @@ GIVEN: Final = -1
 RANDOM: Final = np.zeros((STAGES, WEIGHTS), np.float32)
 """The policy to which all moves are alike."""
 SURE: Final = np.float32(1000)
-"""Weights so many times as large leave no doubt between two moves."""
+"""How many times as large weights leave no doubt between two moves."""
 OPENING: Final = 8
 """Random moves at the beginning of the games of a match."""
 

@@ -45,11 +45,11 @@ from pydlshogi.support.processes import ProcessPool
 from utils.othello.probcut_table import LONGEST_TASK, deepened, fill
 
 FIRST_PLY: Final = 9
-"""Positions are taken from a game after so many moves, as the tutorial does,"""
+"""Positions are taken from a game after this many moves, as the tutorial does,"""
 ROOM: Final = 15
-"""while so many more squares are empty than a search is deep."""
+"""while this many more squares are empty than a search is deep."""
 MOST_POSITIONS: Final = 8000
-"""More than so many only take time: a line has four numbers."""
+"""More would only take time: a line has four numbers."""
 LEAST_POSITIONS: Final = 30
 """From fewer nothing is concluded."""
 LEAST_DEPTH: Final = 3
@@ -88,7 +88,7 @@ FORMS: Final = {
 def samples(games: Iterable[Transcript]) -> list[Position]:
     """The positions to measure on: those after the first moves in which the side to move can play.
 
-    Of more than MOST_POSITIONS so many are chosen at random, always the same.
+    Of more than MOST_POSITIONS that number is chosen at random, always the same.
     """
     positions = []
     for game in games:

@@ -36,7 +36,7 @@ LONGEST_TASK: Final = 3600.0
 PLAIN: Final = (4, 6, 8, 10)
 MORE: Final = (0, 1, 2, 3)
 SOLVED: Final = 12
-"""Both sides solve positions with so many empty squares."""
+"""Both sides solve positions with this many empty squares."""
 OPENING_PLIES: Final = 8
 """Of openings that are drawn."""
 
@@ -116,7 +116,7 @@ def deepened(search: AlphaBeta, position: Position, depth: int) -> Found:
 
 
 def fill(path: Path, weights: Path, cuts: Path, openings: Sequence[str] | None, games: int, pool: WorkerPool) -> None:
-    """Play what a file of games lacks, so many in each cell, and print the table, however that ends.
+    """Play what a file of games lacks, `games` in each cell, and print the table, however that ends.
 
     Raises OneLineError if its games are of other parameters or openings.
     """

@@ -3,8 +3,8 @@
     python -m utils.othello.register book.npz --search 1000 --level 12
     python -m utils.othello.register book.npz --loss 300 --level 18
 
-`--search` searches all that so many positions lead to, those where the book is thin (see `utils.growth`). The book is
-written every minute, and at Ctrl-C; what it knows is not searched again. `--loss` tells how many discs moves lose in
+`--search` searches what follows a number of positions, where the book is thin (see `utils.growth`). The book is
+written every minute, and at Ctrl-C; what it knows is not searched again. `--loss` says how many discs moves lose in
 positions from lines of the book, as a search of --level plies sees it: those that the engine chooses without the book,
 by level, and those of the book, by spread.
 """
@@ -89,17 +89,17 @@ def judging(options: argparse.Namespace) -> Iterator[Callable[[list[LineEnd]], l
 
 def judged_evenly(engine: LoadedEngine, position: Position) -> int:
     """What a position is worth: the mean of what the two deepest searches find, for one of which either side makes the
-    last move. Who makes it looks better by two discs, and positions of the book are searched from both."""
+    last move. The side that makes it seems better by two discs, and positions of the book are searched from both."""
     if position.over:
         return 100 * position.score
-    told: list[Info] = []
-    engine.ask(OthelloPosition(position), Limits(infinite=True), report=told.append)
-    last = told[-1:] if told[-1].exact else told[-2:]
+    said: list[Info] = []
+    engine.ask(OthelloPosition(position), Limits(infinite=True), report=said.append)
+    last = said[-1:] if said[-1].exact else said[-2:]
     return round(sum(info.score_cp or 0 for info in last) / len(last))
 
 
 def sampled(book: OpeningBook, count: int) -> list[Position]:
-    """So many different positions of lines that both sides play by the book, or fewer, where there is a choice."""
+    """`count` different positions of lines that both sides play by the book, or fewer, where there is a choice."""
     rng, found = random.Random(1), dict[Position, None]()
     for _ in range(10 * count):
         position = START

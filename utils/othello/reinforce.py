@@ -57,7 +57,7 @@ class Settings(NamedTuple):
     opening: int = 10
     """Most random moves at the beginning; how many is drawn."""
     sharpness: float = 3.0
-    """Logits count so many times: with shares as they are, it learns to beat opponents that blunder now and then, and
+    """Factor of the logits: with shares as they are, it learns to beat opponents that blunder now and then, and
     its likeliest moves get worse.
     """
     rate: float = 0.002
@@ -119,7 +119,7 @@ def learn_round(tables: Tables, pool: Float32Array, settings: Settings, rng: np.
 
 
 def learn(start: Tables, rounds: int, checkpoint: Path, seed: int, settings: Settings) -> Float32Array:
-    """The policy after so many rounds, each of which ends with another opponent and a checkpoint. Raises ValueError
+    """The policy after `rounds`, each of which ends with another opponent and a checkpoint. Raises ValueError
     where that is another run's, OSError.
     """
     run = f"policy {crc32(start.policy.tobytes()):08x}, seed {seed}"

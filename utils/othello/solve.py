@@ -80,7 +80,7 @@ def _problem(number: int, line: str) -> list[Problem]:
 
 
 def solve(threads: int, problem: Problem) -> tuple[Solution, float, float]:
-    """The solution, by so many threads, and the seconds that it took, of the processor and by the clock."""
+    """The solution, by `threads` threads, and the seconds that it took, of the processor and by the clock."""
     search, solver = _tools(threads)
     processor, clock = time.process_time(), time.perf_counter()
     position = problem.position
