@@ -31,7 +31,7 @@ class PlayerError(OneLineError):
 
 
 class OtherGameError(PlayerError):
-    """The network is none of this game."""
+    """The network is one of another game."""
 
 
 @dataclass(frozen=True, slots=True)

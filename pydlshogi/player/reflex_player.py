@@ -1,4 +1,4 @@
-"""Players that ask the network once and choose, as in the first chapters of the python-dlshogi book.
+"""Players without a tree, as in the first chapters of the python-dlshogi book.
 
 `by_policy` rates a move as the policy of the network does, `by_value` by how the network likes the position after it.
 """
@@ -33,7 +33,7 @@ Rating: TypeAlias = Callable[[Network, PlayedPosition, ReflexOptions], list[Rate
 
 
 class ReflexPlayer(NetworkPlayer):
-    """Rates the legal moves and plays one of them, whatever the clock says: it is done before it could ask."""
+    """Rates the legal moves and plays one of them, and asks no clock: it is done at once."""
 
     options: ReflexOptions
 

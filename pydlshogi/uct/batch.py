@@ -17,7 +17,7 @@ class Evaluations(NamedTuple):
     values: Float32Array
     """float32 [positions]: win rate of the side to move, 0 to 1."""
     lasting: Float32Array | None = None
-    """float32 [positions]: the values without what is drawn anew each time. None: nothing is."""
+    """float32 [positions]: the values without what is drawn anew each time. None: nothing is drawn."""
 
 
 class Batch:

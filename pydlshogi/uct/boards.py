@@ -61,7 +61,7 @@ class StoredBoards:
         self._states = np.zeros(most_nodes, rules.state)
         self._past = np.zeros((1, 0), rules.state)
         self._spare: list[tuple[Records, Records]] = []
-        """Where the rules work, used before and free again: to make it takes seven microseconds."""
+        """Arrays that the rules work in, free to use again: making them takes seven microseconds."""
         apply = rule_for(
             rules.name,
             _apply_rules,

@@ -44,7 +44,7 @@ _rank: Final = inlined(_rank_of)
 
 
 class Root:
-    """The root of one tree of a search, as those see it who choose a move. It follows the search from root to root."""
+    """The root of one tree of a search, for those who choose a move. It follows the search from root to root."""
 
     def __init__(self, search: Search, tree: int = 0) -> None:
         self._search = search
@@ -70,7 +70,7 @@ class Root:
     def plies(self) -> int | None:
         """The side to move is proven to win in this many plies (> 0), or to lose (<= 0); None: not proven.
 
-        By the moves that may be searched: what the others prove is another question's answer.
+        Only by the moves that may be searched.
         """
         if self._search.restricted and self.expanded:
             return self.moves()[0].plies
@@ -85,8 +85,8 @@ class Root:
     def win_rate(self, move: MoveStats) -> float:
         """What `move` is worth to the side that plays it: 1 or 0 where that is proven, else its mean value.
 
-        Before any of its visits is backed up it is worth what the root is; if that is proven, which is another move's
-        merit, what it was taken for at first.
+        Before any of its visits is backed up it is worth what the root is. If another move has proven the root, that is
+        the root's first evaluation.
         """
         if move.plies is not None:
             return float(move.plies > 0)
@@ -165,8 +165,8 @@ class Root:
         count, first, first_stat, visited = self._edges(self._node)
         stats = tree.stats[first_stat : first_stat + visited]
         children = tree.nodes[stats["child"]]
-        # Visits in flight have no value yet: those below the child, and the one that its evaluation is awaited for.
-        # While it is its first, others may have met it and not yet been undone.
+        # Visits in flight have no value yet: those below the child, and the one that asked for the child's evaluation.
+        # While that is its first one, others may have collided with it and are not undone yet.
         awaited = (stats["child"] >= 0) & (children["state"] == AWAITED)
         in_flight = np.where(stats["child"] < 0, 0, children["in_flight"] + awaited)
         none_backed_up = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))

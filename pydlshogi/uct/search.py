@@ -90,9 +90,9 @@ class Search:
         self.only: BoolArray = np.zeros(0, np.bool_)
         """Which moves may be searched at the root; empty: all."""
         self._spare: list[Leaves] = []
-        """Used before and free again: their arrays are large."""
+        """Leaves to use again: their arrays are large."""
         self._under_way: list[Leaves] = []
-        """What was gathered and not yet backed up."""
+        """Leaves that were gathered and not yet backed up."""
 
     @property
     def puct(self) -> Puct:
