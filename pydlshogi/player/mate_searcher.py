@@ -9,7 +9,7 @@ from pydlshogi.uct.root import Root
 
 
 class MateSearcher(Part[Any, Any]):
-    """Looks at the root and along the best line, a bounded bit at a time, and tells the search what it proves.
+    """It looks for wins at the root and along the best line, and gives the search the proofs it finds.
 
     A look is a bounded search at one position; the next look there goes on where the last one ended. This class never
     looks: each game has its own. `time_left()` is how many milliseconds there are; a look begins only if it will end
@@ -17,11 +17,11 @@ class MateSearcher(Part[Any, Any]):
     """
 
     def plies_of(self, options: Any) -> int:
-        """Plies of the longest win that is looked for under these options; 0: none."""
+        """Plies of the longest win to look for under these options; 0: none."""
         return 0
 
     def nodes_of(self, options: Any) -> int:
-        """What may be spent after each batch under these options."""
+        """Nodes that may be spent after each batch under these options."""
         return 0
 
     def solve(self, position: Any, clock: Clock) -> Checkmate:

@@ -196,11 +196,11 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         return super().clock_settings()._replace(default_nodes=self.playout, const_nodes=const, most_nodes=most)
 
     def watched(self, clock: Clock) -> bool:
-        """Somebody wants to know the best move rather than a game to be played."""
+        """The user asks for the best move; no game is being played."""
         return clock.analysing or self.consideration_mode
 
     def overlooking(self, plies: int) -> int:
-        """Plies of the longest win looked for: below full skill no more than the level, so that it overlooks some."""
+        """Plies of the longest win to look for: below full skill at most the level, so that it overlooks some."""
         return plies if self.skill_level == FULL_SKILL else min(self.skill_level, plies)
 
     def rule_settings(self, position: PlayedPosition) -> "Records":

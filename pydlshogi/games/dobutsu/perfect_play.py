@@ -30,7 +30,7 @@ class PerfectPlay(Adviser[DobutsuOptions, Any]):
     def answer(
         self, position: DobutsuPosition, clock: Clock, options: DobutsuOptions, report: Report
     ) -> BestMove | None:
-        """By the solution, when it is to be played by, or somebody wants to know the best moves."""
+        """The solution's move, where the options or an analysis ask for it."""
         # Moves are named where the opinion of the network is wanted of each.
         analysed = options.watched(clock) and not clock.limits.searchmoves and is_solved()
         if not (options.perfect_play or analysed):

@@ -16,7 +16,7 @@ ENDING: Final = position_of("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XX
 SOLVED_FROM: Final = 22
 """Empty squares that are solved where nothing limits the time: it takes a second or two."""
 SOLVED_EARLIER: Final = 8
-"""A level solves the end of the game so many plies earlier than it searches deep."""
+"""Plies. A level solves the end of the game this much earlier than it searches deep."""
 _MS_AT_20: Final = 300.0
 """Milliseconds that it takes in the mean to solve 20 empty squares of a game; each one more doubles them."""
 
