@@ -150,7 +150,7 @@ def expand_and_backup(
     backup(tree, rows, steps, asked, values, lasting)
 
 
-@rule
+@inlined
 def expand(
     tree: Tree,
     rows: Records,
@@ -185,7 +185,7 @@ def expand(
             bring_best(tree, first, first + count)
 
 
-@rule
+@inlined
 def backup(
     tree: Tree, rows: Records, steps: Records, asked: Int32Array, values: Float32Array, lasting: Float32Array
 ) -> None:
