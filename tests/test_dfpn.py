@@ -108,6 +108,14 @@ def test_a_mate_is_found_with_its_whole_line_and_then_the_shortest(sfen: str, pl
     assert search.look(states, MANY, plies - 2) == Verdict.NO_MATE
 
 
+@pytest.mark.parametrize("sfen", [sfen for sfen, plies in MATES if plies == 3 and "K" in sfen])
+def test_a_mate_in_three_is_seen_before_other_checks_are_looked_at(sfen: str) -> None:
+    search = MateSearch(1)
+    assert look(sfen, search) == Verdict.MATE
+    assert len(line_of(sfen, search)) == 3
+    assert search.nodes == 2
+
+
 @pytest.mark.parametrize("sfen", NO_MATES)
 def test_what_cannot_be_mated_is_refuted(sfen: str) -> None:
     """By drop pawn mate and by repetition too."""

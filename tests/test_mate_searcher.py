@@ -17,7 +17,7 @@ TO_AND_FRO = ["5i4i", "7b6c", "4i5i", "6c7b"]
 """Four moves from there, and back."""
 LONG_MATES = [(sfen, plies) for sfen, plies in MATES if plies > 1 and sfen.count("k") == sfen.count("K")]
 WELL_HIDDEN = "2Gpn2k1/8p/p8/7s1/1S7/P8/9/4P3P/4KP3 b R2BG2S2NL2Pgn2l6p 1"
-"""A mate that takes df-pn more nodes than the first looks at the root have."""
+"""A mate that takes df-pn some thousand nodes."""
 
 
 # At the root
@@ -139,7 +139,8 @@ def test_without_time_nothing_is_looked_at() -> None:
     assert mate_searcher.solution() == ()
 
 
-def test_the_root_is_looked_at_again_while_the_search_goes_on() -> None:
+def test_the_root_is_looked_at_again_while_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pydlshogi.games.shogi.engine.mate_searcher._AT_ONCE", 500)
     thinker = Thinker(WELL_HIDDEN, Mate_Search_Nodes=0)
     thinker.go(nodes=300)
     assert thinker.last.score_mate is None

@@ -37,7 +37,7 @@ from pydlshogi.games.shogi.board import (
     piece_at,
 )
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
-from pydlshogi.games.shogi.short_mates import cover_of, list_checks, mate_in_one
+from pydlshogi.games.shogi.short_mates import Lists, cover_of, forces_mate, list_checks, mate_in_one
 from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, state_of, through
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
@@ -128,6 +128,7 @@ class _Arrays(NamedTuple):
     spare: Records  # STATE [2]
     moves: Uint16Array
     replies: Uint16Array
+    others: Uint16Array
 
 
 class _Job(NamedTuple):
@@ -212,6 +213,8 @@ def _lookup(table: Records, key: int, hand: int) -> _Known:
     plies, bound, move = wide(ENDLESS), word(hand), wide(0)
     for i in range(_CLUSTER):
         entry = table[(start + word(i)) & mask]
+        if entry.key == 0:  # nothing was ever put beyond
+            break
         if entry.key != key:
             continue
         if entry.proof == 0:
@@ -266,7 +269,7 @@ def _store(
         if entry.key == 0:
             if rank < 2:
                 place, rank = at, wide(2)
-            continue
+            break
         if entry.key == key:
             if entry.proof == 0:
                 if proof == 0:
@@ -362,7 +365,7 @@ def _look_at_check(arrays: _Arrays, job: _Job, state: Record, child: Record, pli
     elif plies < 2:
         _settle(child, wide(_INFINITE), child.hand)
     else:
-        child.proof, child.disproof, child.hangs_on = 1 + (evasions >> 2), 1, _NOTHING
+        child.proof, child.disproof, child.hangs_on = 1 + (evasions >> 1), 1, _NOTHING
 
 
 @rule
@@ -382,22 +385,25 @@ def _look_at_evasion(arrays: _Arrays, job: _Job, state: Record, child: Record) -
 
 
 @rule
-def _expand(arrays: _Arrays, job: _Job, depth: int) -> None:
+def _expand(arrays: _Arrays, job: _Job, depth: int, known: bool) -> None:
     """List the children of the last position of the path, and what is known of them.
 
-    A mating move is listed alone. Where a pawn, bishop or rook may promote, not to do so waits; so does a second kind
-    of piece to put on the same square between the king and the checking piece.
+    A move that mates within three is listed alone; a position that is `known` has none. Where a pawn, bishop or rook
+    may promote, not to do so waits; so does a second kind of piece to put on the same square between the king and the
+    checking piece.
     """
     frame, state = arrays.frames[depth], arrays.states[depth]
     side, first, left = wide(state.turn), wide(frame.first), job.plies - depth
     attacks = side == job.attacker
-    board = board_of(state)
-    mate = _mating_move(state, arrays.replies) if attacks and left > 0 else wide(0)
-    if mate:
-        arrays.moves[0] = mate
-        number = wide(1)
-    elif attacks:
+    board, forced = board_of(state), False
+    if attacks:
         number = list_checks(state, arrays.moves, arrays.spare[0])
+        if not known and left > 2 and state.kings[side] != NO_SQUARE:
+            lists = Lists(arrays.moves, arrays.replies, arrays.others)
+            for i in range(number):
+                if forces_mate(state, wide(arrays.moves[i]), lists):
+                    arrays.moves[0], number, forced = arrays.moves[i], wide(1), True
+                    break
     else:
         number = legal_moves(state, arrays.moves)
     frame.number = number
@@ -428,7 +434,9 @@ def _expand(arrays: _Arrays, job: _Job, depth: int) -> None:
             continue
         if _recall(arrays, child, frame.path, left):
             continue
-        if attacks:
+        if forced:
+            child.proof, child.disproof, child.hangs_on = 1, 1, _NOTHING
+        elif attacks:
             _look_at_check(arrays, job, state, child, left)
             if child.proof == 0:
                 frame.number = i + 1
@@ -452,9 +460,12 @@ class _Sum(NamedTuple):
 
 @rule
 def _add_up(children: Records, first: int, end: int, attacks: bool) -> _Sum:
-    """The total is the greatest number and one for each other child: sums of numbers that share much get too large."""
+    """The total is the greatest number and one for each other child: sums of numbers that share much get too large.
+
+    Evasions share less: half way to their sum. With all of it mates by way of repetitions are not found.
+    """
     least = second = wide(_INFINITE)
-    most = many = wide(0)
+    most = many = added = wide(0)
     best, number_of_best = wide(-1), wide(-1)
     waiting_for = nothing()
     for i in range(first, end):
@@ -472,14 +483,18 @@ def _add_up(children: Records, first: int, end: int, attacks: bool) -> _Sum:
                     continue
                 waiting_for |= square
         if other:
-            many += 1
             most = max(most, other)
+            many += 1
+            added += other
         if one < least or (one == least and other > number_of_best):
             second = least
             least, best, number_of_best = one, i, other
         elif one < second:
             second = one
-    total = min(most + many - 1, wide(_INFINITE - 1)) if 0 < most < _INFINITE else most
+    total = most + many - 1
+    if not attacks:
+        total += (added - total) >> 1
+    total = min(total, wide(_INFINITE - 1)) if 0 < most < _INFINITE else most
     return _Sum(least, total, best, second, total - number_of_best)
 
 
@@ -566,7 +581,8 @@ def _search(arrays: _Arrays, job: _Job, nodes: int) -> tuple[int, int, int, int]
     frame.path, frame.first, frame.begun = word(0), 0, 0
     frame.proof_threshold = frame.disproof_threshold = _INFINITE
     arrays.passed[_passed_at(frame)] += 1
-    _expand(arrays, job, depth)
+    known = False
+    _expand(arrays, job, depth, known)
     spent += 1
     while True:
         frame = arrays.frames[depth]
@@ -599,12 +615,11 @@ def _search(arrays: _Arrays, job: _Job, nodes: int) -> tuple[int, int, int, int]
             continue
         child = arrays.children[sums.best]
         proof, disproof = wide(child.proof), wide(child.disproof)
-        if _recall(arrays, child, frame.path, left - 1 if left < ENDLESS else wide(ENDLESS)) and (
-            wide(child.proof) != proof or wide(child.disproof) != disproof
-        ):
+        known = _recall(arrays, child, frame.path, left - 1 if left < ENDLESS else wide(ENDLESS))
+        if known and (wide(child.proof) != proof or wide(child.disproof) != disproof):
             continue
         frame.child = sums.best
-        least = sums.second + 1 + (sums.second >> 2)
+        least = sums.second + 1 + (sums.second >> 3)
         after = arrays.frames[depth + 1]
         if attacks:
             after.proof_threshold = min(wide(frame.proof_threshold), least)
@@ -619,7 +634,7 @@ def _search(arrays: _Arrays, job: _Job, nodes: int) -> tuple[int, int, int, int]
         depth += 1
         arrays.passed[_passed_at(after)] += 1
         spent += 1
-        _expand(arrays, job, depth)
+        _expand(arrays, job, depth, known)
 
 
 @compiled
@@ -715,6 +730,7 @@ class MateSearch:
             spare=np.zeros(2, STATE),
             moves=np.zeros(MOST_MOVES, np.uint16),
             replies=np.zeros(MOST_MOVES, np.uint16),
+            others=np.zeros(MOST_MOVES, np.uint16),
         )
         self.nodes = 0
         """All that were made."""

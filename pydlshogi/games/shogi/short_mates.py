@@ -343,6 +343,15 @@ def _parried(board: Board, side: int, own_king: int, king: int, hand: int, enemy
 
 
 @rule
+def forces_mate(state: Record, move: int, lists: Lists) -> bool:
+    """Whether a legal move that gives check mates at once, or in three whatever the enemy does. Both kings stand."""
+    board, side = board_of(state), wide(state.turn)
+    own_king, king = _king_after(wide(state.kings[side]), move), wide(state.kings[1 - side])
+    after, hand = moved(board, side, move), hand_after(board, state.hands[side], move)
+    return not _parried(after, side, own_king, king, hand, state.hands[1 - side], lists)
+
+
+@rule
 def _mate_in_three(
     board: Board,
     side: int,
