@@ -27,6 +27,7 @@ def move(name: str, visits: int, value: float, error: float, plies: int | None =
         ([move("a", 100, 0.50, 0.01), move("b", 90, 0.90, 0.01, plies=-4)], "a"),
         ([move("a", 1, 0.50, math.nan), move("b", 1, 0.90, math.nan)], "a"),
         ([move("a", 3, 0.50, 0.2), move("b", 1, 0.90, math.nan)], "a"),
+        ([move("a", 12, 0.50, 0.05), move("b", 3, 0.60, 1e-4), move("c", 9, 0.60, 1e-4)], "a"),  # chance may do so
     ],
 )
 def test_the_lcb_move(moves: list[MoveStats], chosen: str) -> None:

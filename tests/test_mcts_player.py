@@ -132,6 +132,21 @@ def test_the_lines_are_ranked_by_visits_and_tell_them() -> None:
         assert info.score_cp == centipawns(info.win_rate or 0, 756)
 
 
+@pytest.mark.parametrize(
+    ("moves", "nodes"),
+    [(("2g2f",), 100), (("7g7f", "8c8d"), 1000), (("2g2f", "3c3d"), 100), (("7g7f", "3c3d", "2g2f"), 300)],
+)
+def test_the_lines_shown_before_a_stop_are_those_of_the_answer(moves: tuple[str, ...], nodes: int) -> None:
+    """The move played has fewer visits than another one here; in one position it would have had two."""
+    thinker = Thinker(START, moves, Backend="hash", PV_Interval=0, MultiPV=3)
+    clock = Clock(Limits(infinite=True))
+    answer = thinker.think(clock, lambda info: clock.stop() if (info.nodes or 0) >= nodes else None)
+    before, after = thinker.infos[-6:-3], thinker.infos[-3:]
+    assert [info.pv for info in before] == [info.pv for info in after]
+    assert answer.move == before[0].pv[0]
+    assert (before[0].visits or 0) > 2
+
+
 def test_it_resigns_below_the_threshold() -> None:
     """Without a network every position is won half the time."""
     for permille, resigns in ((0, False), (500, False), (501, True), (1000, True)):

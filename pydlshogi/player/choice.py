@@ -28,7 +28,9 @@ class SeededRng(random.Random):
 DEVIATIONS: Final = 5.0
 """Standard errors between the value of a move and its lower bound."""
 LEAST_SHARE: Final = 0.15
-"""Of the most visits, which a move must have to be compared."""
+"""Of the most visits, which a move must have to be compared;"""
+LEAST_VISITS: Final = 10
+"""and visits that it must have: the values of a few agree by chance."""
 
 
 def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
@@ -46,7 +48,7 @@ def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
     best = moves[0]
     if best.plies is not None:
         return best
-    least = LEAST_SHARE * best.visits
+    least = max(LEAST_VISITS, LEAST_SHARE * best.visits)
     compared = [move for move in moves if move.plies is None and move.visits >= least and move.value >= best.value]
     return max((move for move in compared if not math.isnan(move.error)), key=bound, default=best)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import HIGHEST_CP, Info
+from pydlshogi.player.choice import lcb_move
 from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
@@ -42,10 +43,10 @@ class Lines:
         return usi_line(self._position, self._line(move)[0])
 
     def infos(self, elapsed: float, multi_pv: int, chosen: MoveStats | None = None) -> Iterator[Info]:
-        """The `multi_pv` best lines, `elapsed` milliseconds after `go`; `chosen`, if given, in place of the best."""
+        """The `multi_pv` best lines, `elapsed` milliseconds after `go`: first `chosen`, or what would be chosen now."""
         moves = self._root.moves()
-        if chosen is not None:
-            moves = [chosen, *(move for move in moves if move.move != chosen.move)]
+        first = chosen or lcb_move(moves)
+        moves = [first, *(move for move in moves if move.move != first.move)]
         for rank, move in enumerate(moves[:multi_pv], 1):
             yield self._info(move, rank if multi_pv > 1 else None, elapsed)
 
