@@ -3,28 +3,22 @@
 import threading
 
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.othello.engine.options import OthelloOptions
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import move_name
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Report
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.options import SearchOptions, Spin
-
-
-class LevelOptions(SearchOptions):
-    """Those that protocols set."""
-
-    level = Spin("Level", 0, 0, 60, help="0: no limit")
 
 
 class LowestSquare(BasePlayer):
     """Plays the legal move that comes first, and thinks that a square is worth its number in discs."""
 
     name = "lowest"
-    options: LevelOptions
+    options: OthelloOptions
 
     def __init__(self) -> None:
-        super().__init__(LevelOptions())
+        super().__init__(OthelloOptions())
         self.asked: list[tuple[Limits, int]] = []
         """The limits of all questions, and the level."""
         self.games = 0
@@ -72,4 +66,5 @@ class Broken(LowestSquare):
 
 def loaded(player: LowestSquare, level: int = 5) -> LoadedEngine:
     """The player as protocols have it in hand."""
+    OthelloPosition().legal_moves()  # its kernel is loaded at the first call
     return LoadedEngine(Engine(player.name, player.options, OthelloPosition, lambda: player), level)

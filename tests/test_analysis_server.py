@@ -297,6 +297,16 @@ def test_a_player_that_loads_nothing_answers_too(monkeypatch: pytest.MonkeyPatch
     assert [(answer.move, answer.error) for answer in answers] == [("f4", "")]
 
 
+def test_a_move_of_the_book_is_no_judgement(tmp_path: Path) -> None:
+    """A game that is reviewed would take it for one."""
+    book, start = tmp_path / "own.db", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+    book.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {start}\n9g9f none 0 0 1\n")
+    answers: list[Answer] = []
+    with closing(Pool(1, SETTINGS | {"USI_OwnBook": "true", "Book_File": str(book)})) as pool:
+        pool.ask(Question("shogi", opponent="hard", report_every=1), answers.append)
+    assert [(answer.move, answer.lines) for answer in answers] == [("9g9f", ())]
+
+
 def test_a_defect_is_logged_and_the_next_question_is_answered(client: Client, monkeypatch, caplog) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no idea")

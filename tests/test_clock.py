@@ -87,6 +87,7 @@ def time() -> Time:
         (Limits(), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=300)),
         (Limits(nodes=50), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=50)),
         (Limits(infinite=True), 40, PLAIN._replace(default_nodes=300, const_nodes=9), UNLIMITED),
+        (Limits(infinite=True, movetime=0.5), 40, PLAIN, Budget(optimum=0.5, extended=0.5)),
         (Limits(movetime=1500), 40, ClockSettings(default_nodes=300), Budget(1500, 1500, 1500, 1500)),
         (Limits(movetime=-5), 40, ClockSettings(), Budget(0, 0, 0, 0)),
         (Limits(movetime=5000, byoyomi=1000), 40, PLAIN, Budget(1000, 1000, 1000, 1000)),

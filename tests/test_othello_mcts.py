@@ -19,7 +19,8 @@ from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, po
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
-from pydlshogi.player.base_player import BestMove, Info, PlayerError
+from pydlshogi.player.ask import ask as asked
+from pydlshogi.player.base_player import Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.player.option_settings import apply_settings
@@ -44,11 +45,8 @@ def player(request: pytest.FixtureRequest) -> MCTSPlayer:
 
 def ask(player: MCTSPlayer, position: Position, limits: Limits, lines: int = 1) -> tuple[str, list[Info]]:
     """The answer, and what was said last of each rank."""
-    player.options.multi_pv = lines
-    root, said = OthelloPosition(position, 61 - position.empties), list[Info]()
-    answer = player.think(root, player.start_clock(root, Clock(limits)), said.append)
-    assert isinstance(answer, BestMove)
-    return answer.move, [*{info.multipv: info for info in said if info.pv}.values()]
+    thought = asked(player, OthelloPosition(position, 61 - position.empties), Clock(limits), lines)
+    return thought.move, [*thought.lines]
 
 
 def test_a_board_of_more_moves_than_any_game_has(player: MCTSPlayer) -> None:
@@ -110,10 +108,7 @@ def test_stopped_it_has_a_move(player: MCTSPlayer) -> None:
     for position in (START, random_position(1, 30), random_position(1, 18)):
         clock = Clock(Limits(movetime=60_000))
         clock.stop()
-        root = OthelloPosition(position)
-        answer = player.think(root, player.start_clock(root, clock), lambda _: None)
-        assert isinstance(answer, BestMove)
-        assert parse_move(answer.move) in position.moves()
+        assert parse_move(asked(player, OthelloPosition(position), clock).move) in position.moves()
     winning = position_of("XXXXXXXXOOXOOOXXOOXOXXOXOOXOOOXXOOXXXXXXOOX-----O-XX----O-XOOO-- O")
     _, (said,) = ask(prepared(), winning, Limits(nodes=4000, infinite=True))
     assert (said.exact, said.score_mate, (said.win_rate or 0) > 0.7) == (False, None, True)  # no mate

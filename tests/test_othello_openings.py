@@ -10,10 +10,11 @@ from othello_games import random_position, random_weights
 from pydlshogi.games.othello.engine.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings
 from pydlshogi.games.othello.engine.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.protocols.loaded_engine import Answer, LoadedEngine, engine_with
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import standing, turned
 from pydlshogi.games.othello.transcript import after, parse_transcript
+from pydlshogi.player.ask import Thought
 from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
 from utils.othello import register
@@ -91,7 +92,7 @@ def test_the_engine_plays_from_it_in_varied_games(tmp_path: Path, weights: Path)
     given = [f"Weights={weights}", "Plain=true", f"Openings_File={file}", "USI_Hash=1"]
     engine = LoadedEngine(engine_with("alphabeta", given), level=1)
 
-    def answer(moves: str) -> Answer:
+    def answer(moves: str) -> Thought:
         return engine.ask(OthelloPosition(parse_transcript(moves).end))
 
     assert {answer("f5").move for _ in range(30)} == {"d6", "f6"}

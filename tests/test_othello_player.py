@@ -16,7 +16,8 @@ from pydlshogi.games.othello.engine.patterns import save_weights
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.games.othello.transcript import after
-from pydlshogi.player.base_player import BestMove, Checkmate, Info, PlayerError
+from pydlshogi.player.ask import Lines, ask
+from pydlshogi.player.base_player import Checkmate, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 
 ANALYSIS = Limits(infinite=True)
@@ -58,26 +59,16 @@ class Answer:
         clock: Clock | None = None,
         hear: Callable[[Info], None] = lambda _: None,
     ) -> None:
-        player.options.level, player.options.multi_pv = level, lines
+        player.options.level = level
         self.said: list[Info] = []
 
-        def report(info: Info) -> None:
-            self.said.append(info)
-            hear(info)
+        def report(heard: Lines) -> None:
+            self.said += heard
+            hear(heard[-1])
 
         root = OthelloPosition(position, 61 - position.empties)
-        answer = player.think(root, player.start_clock(root, clock or Clock(limits or Limits())), report)
-        assert isinstance(answer, BestMove)
-        self.move = answer.move
-
-    @property
-    def last(self) -> Info:
-        return self.said[-1]
-
-    @property
-    def lines(self) -> list[Info]:
-        """What was said last of each rank."""
-        return [*{info.multipv: info for info in self.said}.values()]
+        thought = ask(player, root, clock or Clock(limits or Limits()), lines, report)
+        self.move, self.lines, self.last = thought.move, thought.lines, thought.lines[0]
 
 
 def ticking(milliseconds: int) -> tuple[Clock, "count[int]"]:
@@ -138,7 +129,7 @@ def test_no_score_is_beyond_a_board(tmp_path: Path) -> None:
     save_weights(tmp_path / "weights.npz", 50 * random_weights(1))
     player = prepared(tmp_path / "weights.npz")
     for position in (random_position(seed, 40) for seed in range(5)):
-        said = Answer(player, position, level=2).said[-1:] + Answer(player, position, level=2, lines=60).lines
+        said = Answer(player, position, level=2).lines + Answer(player, position, level=2, lines=60).lines
         assert max(abs(score(info)) for info in said) == 64
 
 

@@ -8,7 +8,8 @@ from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN as START
-from pydlshogi.player.base_player import BasePlayer, BestMove, Info
+from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import BasePlayer, Info
 from pydlshogi.player.clock import Clock, Limits
 
 
@@ -25,10 +26,8 @@ def player() -> BasePlayer:
 def answer(player: BasePlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
     player.new_game()
     position = ShogiPosition(sfen, moves)
-    infos: list[Info] = []
-    best = player.think(position, player.start_clock(position, Clock(Limits(nodes=nodes))), infos.append)
-    assert isinstance(best, BestMove)
-    return best.move, infos[-1]
+    thought = ask(player, position, Clock(Limits(nodes=nodes)))
+    return thought.move, thought.lines[0]
 
 
 def test_bench_names_it_and_it_answers_as_people_do(player: BasePlayer) -> None:

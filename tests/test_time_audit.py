@@ -151,15 +151,14 @@ def test_no_kernel_is_left_to_be_loaded_in_a_game_of_othello(engine: str) -> Non
     code = f"""
 from pydlshogi.games.othello.game import GAME as othello
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.player.ask import ask
 from pydlshogi.player.clock import Clock, Limits
 
 def play(player):
     position = OthelloPosition()
     while len(position.legal_moves()):
-        player.options.multi_pv = 60
-        player.think(position, player.start_analysis(position, 300, None), id)
-        player.options.multi_pv = 1
-        answer = player.think(position, player.start_clock(position, Clock(Limits(movetime=30))), id)
+        ask(player, position, Clock(Limits(infinite=True, nodes=300)), lines=60)
+        answer = ask(player, position, Clock(Limits(movetime=30)))
         position.push(position.move_from_usi(answer.move))
 
 player = ({engine}).load()

@@ -22,7 +22,8 @@ import numpy as np
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.entry import Opponent
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BasePlayer, BestMove
+from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import BasePlayer
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status, parser_for
@@ -113,9 +114,7 @@ class Engined:
         player = self._player
         player.options = self._options
         player.new_game()  # or it would know what another one has looked at
-        answer = player.think(position, player.start_clock(position, Clock(self._limits)), lambda _: None)
-        assert isinstance(answer, BestMove)
-        return answer.move
+        return ask(player, position, Clock(self._limits)).move
 
 
 def players_of(game: str, opponents: Mapping[str, Opponent], rng: Random) -> dict[str, Choose]:

@@ -16,16 +16,8 @@ from typing import Final, TypeAlias
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import (
-    BasePlayer,
-    BestMove,
-    Engine,
-    Info,
-    Loaded,
-    OtherGameError,
-    PlayerError,
-    moves_named,
-)
+from pydlshogi.player.ask import Lines, ask
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import OptionError, apply_settings
 from pydlshogi.player.options import SearchOptions
@@ -82,7 +74,7 @@ class Answer:
 
     turn: int = 0
     """The side to move: 0 the side that moved first in the game, 1 the other."""
-    lines: tuple[Info, ...] = ()
+    lines: Lines = ()
     """The best moves, the best first. None where the game is over, or nothing was searched.
     An answer on the way without any: the thinking begins; only a question with a chess clock gets it."""
     move: str = ""
@@ -108,8 +100,6 @@ class Task:
         self.tell = tell
         self.begun = False
         self.cancelled = threading.Event()
-        self.clock: Clock | None = None
-        """Of its search; None before it begins."""
 
 
 class Pool:
@@ -158,8 +148,6 @@ class Pool:
         with self._changed:
             waits = not (task.begun or task.cancelled.is_set() or self._silent)
             task.cancelled.set()
-            if task.clock is not None:
-                task.clock.stop()
         if waits:
             task.tell(Answer())
 
@@ -258,43 +246,35 @@ class Pool:
             return self._load(game, player)
 
     def _think(self, task: Task, player: BasePlayer, position: PlayedPosition) -> Answer:
-        question = task.question
+        question, turn = task.question, position.turn
         options = copy(self.engine_for(question).options)
-        limits = None
         if question.opponent:
             opponent = GAMES[question.game].opponents[question.opponent]
             apply_settings(options, opponent.settings)
             limits = question.clock or Limits(movetime=opponent.movetime)
+        else:
+            limits = Limits(
+                infinite=True, nodes=question.visits, movetime=question.time, searchmoves=question.searchmoves
+            )
         every = question.report_every
-        interval = _NEVER if every is None else round(every)
-        apply_settings(options, {"MultiPV": str(question.lines), "PV_Interval": str(interval)})
+        if isinstance(options, SearchOptions):
+            options.pv_interval = _NEVER if every is None else round(every)
         player.options = options
         player.new_game()  # so that no answer depends on the questions before
         if question.clock:
-            task.tell(Answer(position.turn, final=False))
-        if limits:
-            clock = player.start_clock(position, Clock(limits))
-        else:
-            clock = player.start_analysis(position, question.visits, question.time, question.searchmoves)
-        with self._changed:
-            task.clock = clock
-        if task.cancelled.is_set():
-            clock.stop()
-        lines: list[Info] = []
-        searched = moves_named(position, question.searchmoves) or position.legal_moves()
-        expected = min(question.lines, len(searched))
+            task.tell(Answer(turn, final=False))
 
-        def report(info: Info) -> None:
-            if info.multipv in {None, 1} and info.win_rate is not None:
-                lines.clear()
-            if info.win_rate is not None:
-                lines.append(info)
-            if every is not None and len(lines) == expected and not clock.stopped:
-                task.tell(Answer(position.turn, tuple(lines), final=False))
+        def hear(lines: Lines) -> None:
+            if every is not None and not task.cancelled.is_set() and (judged := _judged(lines)):
+                task.tell(Answer(turn, judged, final=False))
 
-        answer = player.think(position, clock, report)
-        assert isinstance(answer, BestMove)
-        return Answer(position.turn, tuple(lines), answer.move)
+        thought = ask(player, position, Clock(limits, stopped=task.cancelled), question.lines, hear)
+        return Answer(turn, _judged(thought.lines), thought.move)
+
+
+def _judged(lines: Lines) -> Lines:
+    """Without the moves of a book, and moves played without a search."""
+    return tuple(line for line in lines if line.win_rate is not None)
 
 
 def _policy(player: BasePlayer, position: PlayedPosition) -> Mapping[str, float] | None:

@@ -74,7 +74,9 @@ def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: C
         time_for_mate = math.inf if limits.mate_time is None else float(max(0, limits.mate_time))
         return Budget(time_for_mate, time_for_mate, time_for_mate, time_for_mate, nodes)
     if limits.infinite:
-        return UNLIMITED._replace(nodes=nodes)
+        # Without a maximum: however short the time, one batch is evaluated.
+        span = math.inf if limits.movetime is None else float(max(0, limits.movetime))
+        return Budget(optimum=span, extended=span, nodes=nodes)
     if settings.const_nodes and limits.nodes is None and limits.movetime is None:
         return UNLIMITED._replace(nodes=float(settings.const_nodes))
     budget = _allot_time(limits, turn, ply, settings, costs) if limits.timed else UNLIMITED

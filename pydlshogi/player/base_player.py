@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Prot
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.allot import Costs, allot
-from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import Latency, Overhead
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.errors import OneLineError
@@ -195,20 +195,6 @@ class BasePlayer(ABC):
             at_once=self.overhead.at_once(self.latency.slowdown, ply),
         )
         clock.begin(lambda limits: allot(limits, turn, ply, settings, costs))
-        return clock
-
-    def start_analysis(
-        self, position: PlayedPosition, nodes: int | None, time: float | None, searchmoves: tuple[str, ...] = ()
-    ) -> Clock:
-        """The clock of an analysis, `infinite` but for the given playouts or milliseconds; None: without that limit.
-
-        So it knows no book, no resignation, no sampled move and no early stop.
-        """
-        clock = self.start_clock(position, Clock(Limits(infinite=True, nodes=nodes, searchmoves=searchmoves)))
-        if time is not None:
-            # Without a maximum: however short the time, one batch is evaluated.
-            budget = clock.budget._replace(optimum=time, extended=time)
-            clock.begin(lambda _: budget)
         return clock
 
     def search(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:

@@ -30,7 +30,7 @@ DEVIATIONS: Final = 5.0
 LEAST_SHARE: Final = 0.15
 """Of the most visits, which a move must have to be compared;"""
 LEAST_VISITS: Final = 10
-"""and visits that it must have: the values of a few agree by chance."""
+"""and visits that it must have: a few values agree by chance."""
 
 
 def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:

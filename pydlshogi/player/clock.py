@@ -24,13 +24,15 @@ class Limits:
     binc: int | None = None
     winc: int | None = None
     byoyomi: int | None = None
-    movetime: int | None = None
+    movetime: float | None = None
     nodes: int | None = None
     mate: bool = False
     mate_time: int | None = None
     """Time for `go mate`. None: until `stop`."""
     searchmoves: tuple[str, ...] = ()
     infinite: bool = False
+    """An analysis, which knows no book, no resignation, no sampled move and no early stop. It lasts until `stop`, or as
+    long as `nodes` or `movetime` allow."""
     ponder: bool = False
 
     @property
@@ -41,7 +43,7 @@ class Limits:
     @property
     def in_time(self) -> bool:
         """Whether the answer is due by a clock of any kind."""
-        return self.timed or self.movetime is not None or self.mate_time is not None
+        return not self.infinite and (self.timed or self.movetime is not None or self.mate_time is not None)
 
     def with_times_of(self, other: "Limits") -> "Limits":
         """These limits, with the clocks, increments and byoyomi of `other`."""

@@ -21,7 +21,8 @@ from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import read_from_start
 from pydlshogi.games.othello.transcript import Transcript, transcript
-from pydlshogi.player.base_player import BasePlayer, BestMove, Engine
+from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import BasePlayer, Engine
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
@@ -101,9 +102,7 @@ def play(sides: Sequence[Side], opening: Transcript, seconds: float) -> dict[str
     equal = Limits(movetime=round(1000 * seconds))
     while len(position.legal_moves()):
         player, limits = sides[position.turn]
-        clock = player.start_clock(position, Clock(limits or equal, now=lambda: 1000 * time.process_time()))
-        answer = player.think(position, clock, lambda _: None)
-        assert isinstance(answer, BestMove)
+        answer = ask(player, position, Clock(limits or equal, now=lambda: 1000 * time.process_time()))
         moves.append(position.move_from_usi(answer.move))
         position.push(moves[-1])
     return {"moves": transcript(moves), "black_leads": position.now.lead}

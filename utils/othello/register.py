@@ -93,7 +93,7 @@ def judged_evenly(engine: LoadedEngine, position: Position) -> int:
     if position.over:
         return 100 * position.score
     said: list[Info] = []
-    engine.ask(OthelloPosition(position), Limits(infinite=True), report=said.append)
+    engine.ask(OthelloPosition(position), Limits(infinite=True), hear=said.extend)
     last = said[-1:] if said[-1].exact else said[-2:]
     return round(sum(info.score_cp or 0 for info in last) / len(last))
 

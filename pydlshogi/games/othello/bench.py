@@ -10,6 +10,8 @@ from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
 from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.player.ask import ask
+from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch
@@ -35,7 +37,7 @@ def speeds(seconds: float = 1.0) -> Iterator[str]:
         for root in (start, middle):
             player.new_game()
             began = time.process_time()
-            player.think(root, player.start_analysis(root, playouts, None), lambda _: None)
+            ask(player, root, Clock(Limits(infinite=True, nodes=playouts)))
             rates.append(playouts / (time.process_time() - began))
         yield f"othello      {name:18}: {rates[0]:8,.0f} playouts/s from the start, {rates[1]:8,.0f} playouts/s later"
     rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), seed=1)

@@ -13,7 +13,9 @@ from pydlshogi.games.shogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.kifu.kif_writer import line_to_kif, to_kif
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.player.base_player import BasePlayer, BestMove, Info, play_moves
+from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import BasePlayer, play_moves
+from pydlshogi.player.clock import Clock, Limits
 
 _IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
 _IN_KIF: Final = {"?!": "疑問手", "?": "悪手", "??": "大悪手"}
@@ -39,12 +41,8 @@ def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: f
     play_moves(position, game.usi[:plies])
     if plies == len(game.moves) and (repeated := repetition(position)):
         return assessment("", repeated)
-    clock = player.start_analysis(position, nodes, time)
-    infos: list[Info] = []
-    answer = player.think(position, clock, infos.append)
-    assert isinstance(answer, BestMove)
-    said = next((info for info in reversed(infos) if info.win_rate is not None and info.multipv in {None, 1}), None)
-    return assessment(answer.move, said)
+    thought = ask(player, position, Clock(Limits(infinite=True, nodes=nodes, movetime=time)))
+    return assessment(thought.move, next(iter(thought.lines), None))
 
 
 def annotated(

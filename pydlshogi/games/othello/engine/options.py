@@ -7,9 +7,6 @@ from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import Check, Filename, SearchOptions, Spin
 from pydlshogi.uct.puct import Puct
 
-NETWORK_DELAY: Final = SearchOptions.network_delay.starting_at(100)
-"""Boards of Othello run on the same machine."""
-TIME_MARGIN: Final = SearchOptions.time_margin.starting_at(200)
 _LEVEL_PLAYOUTS: Final = 32
 """Playouts of level 0; each level doubles them."""
 _DEFAULT_NODES: Final = 1_000_000
@@ -29,15 +26,20 @@ IAGO: Final = Puct(
 """IaGo's constants. Its values are -1 to 1 and its c is 1: that is 0.5 where they are 0 to 1."""
 
 
-class AlphaBetaOptions(SearchOptions):
-    """Those of the engine that searches with alpha-beta over learned patterns."""
+class OthelloOptions(SearchOptions):
+    """Those of both engines. Boards of Othello run on the same machine."""
 
-    network_delay = NETWORK_DELAY
-    time_margin = TIME_MARGIN
-    hash_mb = SearchOptions.hash_mb.starting_at(128)
+    network_delay = SearchOptions.network_delay.starting_at(100)
+    time_margin = SearchOptions.time_margin.starting_at(200)
     level = Spin(
         "Level", 0, 0, 60, help="plies to search; the end is solved 8 plies earlier; 0: as many as there is time for"
     )
+
+
+class AlphaBetaOptions(OthelloOptions):
+    """Those of the engine that searches with alpha-beta over learned patterns."""
+
+    hash_mb = SearchOptions.hash_mb.starting_at(128)
     threads = Spin("Threads", 0, 0, 512, help="threads that solve the end of the game; 0: all cores")
     weights = Filename("Weights", "", help="of the patterns, .npz; empty: those that come with the package")
     cuts = Filename("Cuts", "", help="for Multi-ProbCut, .toml; empty: those that come with the package")
@@ -49,11 +51,9 @@ class AlphaBetaOptions(SearchOptions):
         return super().clock_settings()._replace(draw_ply=LAST_PLY, default_nodes=0 if self.level else _DEFAULT_NODES)
 
 
-class OthelloMCTSOptions(MCTSOptions):
+class OthelloMCTSOptions(OthelloOptions, MCTSOptions):
     """Those of the engine that searches as AlphaZero did, or as IaGo."""
 
-    network_delay = NETWORK_DELAY
-    time_margin = TIME_MARGIN
     hash_mb = SearchOptions.hash_mb.starting_at(256)
     level = Spin(
         "Level", 0, 0, 25, help="how often to double 32 playouts, for a `go` that names no limit; 0: see playout"

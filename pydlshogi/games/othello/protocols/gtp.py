@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.protocols.loaded_engine import Answer, Line, LoadedEngine, discs_of
+from pydlshogi.games.othello.protocols.loaded_engine import Line, LoadedEngine, discs_of
 from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
+from pydlshogi.player.ask import Thought
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.support.version import __version__
@@ -149,7 +150,7 @@ class Gtp:
         if answer is None:
             return "PASS"
         if left := self._left[position.turn]:
-            left = left.after(answer.milliseconds)
+            left = left.after(answer.clock.elapsed())
             self._left[position.turn] = _limits(left.btime or 0, left.byoyomi or 0)
         self._game.append(played(position, position.move_from_usi(answer.move)))
         return answer.move.upper()
@@ -158,7 +159,7 @@ class Gtp:
         _, answer = self._think(words)
         return answer.move.upper() if answer else "PASS"
 
-    def _think(self, words: list[str]) -> tuple[OthelloPosition, Answer | None]:
+    def _think(self, words: list[str]) -> tuple[OthelloPosition, Thought | None]:
         """The position with the colour of the command to move, and the engine's answer; None: the game is over."""
         try:
             position = self._turn(words[0])
@@ -166,7 +167,7 @@ class Gtp:
             raise CommandError("illegal move") from error
         return position, None if position.now.over else self._ask(position)
 
-    def _ask(self, position: OthelloPosition, lines: int = 1) -> Answer:
+    def _ask(self, position: OthelloPosition, lines: int = 1) -> Thought:
         return self._engine.ask(position, self._left[position.turn], lines=lines, stopped=self._line.interrupted)
 
     def _hint(self, words: list[str]) -> str:

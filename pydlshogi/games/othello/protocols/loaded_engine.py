@@ -10,8 +10,10 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple
 
 from pydlshogi.catalogue import GAMES, engine_named
+from pydlshogi.games.othello.engine.options import OthelloOptions
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.player.base_player import BestMove, Engine, Info
+from pydlshogi.player.ask import Lines, Thought, ask
+from pydlshogi.player.base_player import Engine, Info
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import add_option_setting, set_given
 from pydlshogi.support.command_line import bounded
@@ -21,20 +23,12 @@ DEFAULT_LEVEL: Final = 10
 HIGHEST_LEVEL: Final = 60
 
 
-class Answer(NamedTuple):
-    """What an engine has answered."""
-
-    move: str
-    lines: tuple[Info, ...]
-    """What it said last, the best move first; empty where it had nothing to say."""
-    milliseconds: float
-
-
 class LoadedEngine:
     """An engine, ready to play."""
 
     def __init__(self, engine: Engine, level: int = DEFAULT_LEVEL, limits: Limits | None = None) -> None:
         """`level`: its option Level while no clock runs; `limits`: what a move may cost then. Raises PlayerError."""
+        assert isinstance(engine.options, OthelloOptions)
         self.name = engine.name
         self._options = engine.options
         self._player = engine.load()
@@ -59,31 +53,20 @@ class LoadedEngine:
         *,
         lines: int = 1,
         stopped: threading.Event | None = None,
-        report: Callable[[Info], None] = lambda _: None,
-    ) -> Answer:
+        hear: Callable[[Lines], None] = lambda _: None,
+    ) -> Thought:
         """What to play in `position`, in which there is a move. `limits`: of the clock that runs, or of an analysis.
 
-        `report` hears what the engine says on the way. A ValueError or LookupError of the engine becomes a
-        RuntimeError: those would mean that the question is wrong.
+        A ValueError or LookupError of the engine becomes a RuntimeError: those would mean that the question is wrong.
         """
-        self._options.set("Level", "0" if limits and limits.in_time else str(self._level))
-        self._options.set("MultiPV", str(lines))
-        said: dict[int, Info] = {}
-
-        def hear(info: Info) -> None:
-            if info.pv:
-                said[info.multipv or 1] = info
-                report(info)
-
+        self._options.level = 0 if limits and limits.in_time else min(self._level, type(self._options).level.maximum)
         clock = Clock(limits or self._limits, stopped=stopped)
         try:
-            self._player.start_clock(position, clock)
-            answer = self._player.think(position, clock, hear)
+            thought = ask(self._player, position, clock, lines, hear)
         except (ValueError, LookupError) as error:
             raise RuntimeError(repr(error)) from error
-        assert isinstance(answer, BestMove)
         self._player.answered(position, clock)
-        return Answer(answer.move, tuple(said[rank] for rank in sorted(said)), clock.elapsed())
+        return thought
 
 
 class Line(NamedTuple):
@@ -140,5 +123,6 @@ def engine_of(options: argparse.Namespace) -> LoadedEngine:
     """The engine that the options ask for. Raises OptionError, PlayerError."""
     engine = engine_with(options.engine, options.option)
     if options.seconds is None:
-        return LoadedEngine(engine, options.level or int(engine.options.get("Level")) or DEFAULT_LEVEL)
+        assert isinstance(engine.options, OthelloOptions)
+        return LoadedEngine(engine, options.level or engine.options.level or DEFAULT_LEVEL)
     return LoadedEngine(engine, 0, Limits(movetime=max(1, round(1000 * options.seconds))))

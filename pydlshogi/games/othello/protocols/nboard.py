@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from pydlshogi.games.othello.ggf import parse_ggf
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.gtp import played
-from pydlshogi.games.othello.protocols.loaded_engine import Answer, Line, LoadedEngine, discs_of
+from pydlshogi.games.othello.protocols.loaded_engine import Line, LoadedEngine, discs_of
 from pydlshogi.games.othello.rules import PASS, parse_move
-from pydlshogi.player.base_player import Info
+from pydlshogi.player.ask import Lines, Thought
 
 log = logging.getLogger(__name__)
 
@@ -103,22 +103,22 @@ class NBoard:
         self._write("status Thinking")
         answer = self._ask(position)
         discs = discs_of(answer.lines[0])
-        value = "" if discs is None else f"/{discs:.2f}/{answer.milliseconds / 1000:.2f}"
+        value = "" if discs is None else f"/{discs:.2f}/{answer.clock.elapsed() / 1000:.2f}"
         self._write(f"=== {_name(answer.move)}{value}")
         self._end(answer)
 
-    def _ask(self, position: OthelloPosition, lines: int = 1) -> Answer:
-        return self._engine.ask(position, lines=lines, stopped=self._line.interrupted, report=self._report)
+    def _ask(self, position: OthelloPosition, lines: int = 1) -> Thought:
+        return self._engine.ask(position, lines=lines, stopped=self._line.interrupted, hear=self._hear)
 
-    def _report(self, info: Info) -> None:
-        discs = discs_of(info)
-        if discs is not None:
-            depth = "100%" if info.exact else str(info.depth)
-            self._write(f"search {''.join(map(_name, info.pv))} {discs:.2f} 0 {depth}")
+    def _hear(self, lines: Lines) -> None:
+        for info in lines:
+            if (discs := discs_of(info)) is not None:
+                depth = "100%" if info.exact else str(info.depth)
+                self._write(f"search {''.join(map(_name, info.pv))} {discs:.2f} 0 {depth}")
 
-    def _end(self, answer: Answer) -> None:
+    def _end(self, answer: Thought) -> None:
         nodes = max(info.nodes or 0 for info in answer.lines)
-        self._write(f"nodestats {nodes} {answer.milliseconds / 1000:.2f}")
+        self._write(f"nodestats {nodes} {answer.clock.elapsed() / 1000:.2f}")
         self._write("status")
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from pydlshogi.games.shogi.csa.thinker import Thought
+from pydlshogi.player.ask import Thought
 
 _LONGEST_LINE: Final = 1 << 16
 _CONNECT_SECONDS: Final = 30.0

@@ -13,9 +13,10 @@ from pydlshogi.analysis import assessment
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.csa.connection import Connection
 from pydlshogi.games.shogi.csa.terms import SIGNS, Terms
-from pydlshogi.games.shogi.csa.thinker import Thinker, Thought
+from pydlshogi.games.shogi.csa.thinker import Thinker
 from pydlshogi.games.shogi.kifu.csa import line_to_csa
 from pydlshogi.games.shogi.kifu.game import Ending, Game, Win
+from pydlshogi.player.ask import Thought
 from pydlshogi.player.base_player import Engine, moves_named, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
@@ -152,7 +153,7 @@ class ServerGame:
         """Tell the server what was thought, unless that is not wanted any more."""
         if thought.clock is not self._clock:
             return
-        self._clock, self._thought, move = None, thought, thought.answer.move
+        self._clock, self._thought, move = None, thought, thought.move
         if move in {"resign", "win"}:
             self._connection.send("%TORYO" if move == "resign" else "%KACHI")
             return
@@ -163,11 +164,10 @@ class ServerGame:
 
     def _assessment(self, thought: Thought) -> tuple[int | None, tuple[str, ...]]:
         """What a move is worth, for Black in centipawns, and what is expected after it."""
-        said = thought.said
-        if said is None or said.win_rate is None or said.pv[0] != thought.answer.move:
+        if not thought.lines or thought.lines[0].win_rate is None:
             return None, ()
-        evaluation = assessment(thought.answer.move, said).evaluation
-        return -evaluation if self._terms.own else evaluation, said.pv[1:]
+        evaluation = assessment(thought.move, thought.lines[0]).evaluation
+        return -evaluation if self._terms.own else evaluation, thought.lines[0].pv[1:]
 
     def _hear_move(self, sign: str, csa: str, units: str | None) -> None:
         """A move was made: our own, which the server confirms, or the opponent's."""
@@ -199,7 +199,7 @@ class ServerGame:
     def _confirmed(self, ply: Ply) -> None:
         """The server has taken our move, or one that somebody else has made for us."""
         played = self._position.usi(ply.move)
-        if self._thought is not None and self._thought.answer.move == played:
+        if self._thought is not None and self._thought.move == played:
             ply.evaluation, ply.line = self._assessment(self._thought)
         else:
             self._say(f"the server plays {played} for us")
@@ -217,9 +217,9 @@ class ServerGame:
 
     def _ponder(self) -> None:
         """Think about what the opponent is expected to play now."""
-        if self._thought is None or not self._thought.answer.ponder or not self._engine.options.ponder:
+        if self._thought is None or not self._thought.ponder or not self._engine.options.ponder:
             return
-        if expected := moves_named(self._position, [self._thought.answer.ponder]):
+        if expected := moves_named(self._position, [self._thought.ponder]):
             position = self._position.copy()
             position.push(expected[0])
             self._expected = self._position.usi(expected[0])

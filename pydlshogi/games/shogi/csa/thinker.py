@@ -3,23 +3,13 @@
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BestMove, Engine, Info, any_move
+from pydlshogi.player.ask import Thought, ask
+from pydlshogi.player.base_player import Engine, any_move
 from pydlshogi.player.clock import Clock, Limits
 
 log = logging.getLogger(__package__)
-
-
-class Thought(NamedTuple):
-    """What the engine would play."""
-
-    clock: Clock
-    """Of the search that it comes from."""
-    answer: BestMove
-    said: Info | None
-    """The last that was said of the best line."""
 
 
 class Thinker:
@@ -49,19 +39,11 @@ class Thinker:
         self._thread.shutdown()
 
     def _think(self, position: PlayedPosition, clock: Clock, tell: Callable[[Thought], None]) -> None:
-        said: Info | None = None
-
-        def hear(info: Info) -> None:
-            nonlocal said
-            if info.pv and info.multipv in {None, 1}:
-                said = info
-
         try:
-            answer = self._player.search(position, clock, hear)
-            assert isinstance(answer, BestMove)
+            thought = ask(self._player, position, clock)
         except Exception:
             log.exception("a defect, please report it")
-            answer = any_move(position)
-        clock.wait_until_released()
-        tell(Thought(clock, answer, said))
+            thought = Thought(clock, any_move(position).move)
+            clock.wait_until_released()
+        tell(thought)
         self._player.answered(position, clock)

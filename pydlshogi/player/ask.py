@@ -1,0 +1,61 @@
+"""A player is asked what it thinks of a position: its move, and of all that it reports the lines that count.
+
+It calls back, for the player thinks in the thread that asks, and an iterator would need one more. Only the USI protocol
+does without it: a GUI reads every line as it comes.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.base_player import BasePlayer, BestMove, Info, moves_named
+from pydlshogi.player.clock import Clock
+from pydlshogi.player.options import SearchOptions
+
+Lines: TypeAlias = tuple[Info, ...]
+"""By rank, the best first."""
+
+
+class Thought(NamedTuple):
+    """The answer of a player."""
+
+    clock: Clock
+    """Of the search that it comes from."""
+    move: str
+    """A legal move, "resign" or "win"."""
+    ponder: str | None = None
+    """The expected reply."""
+    lines: Lines = ()
+    """The first begins with the move, unless that ends the game."""
+
+
+def ask(
+    player: BasePlayer,
+    position: PlayedPosition,
+    clock: Clock,
+    lines: int = 1,
+    hear: Callable[[Lines], None] = lambda _: None,
+) -> Thought:
+    """Let a prepared player think until `clock` stops it or its answer is found. `lines`: how many moves it reports.
+
+    A line counts that has moves, or that judges the position. Rank 1 begins a set of lines. `hear` gets a set once it
+    has `lines` of them, or as many as there are moves. The last set, which may be shorter, belongs to the answer.
+    """
+    if isinstance(player.options, SearchOptions):
+        player.options.multi_pv = lines
+    most = min(lines, len(moves_named(position, clock.limits.searchmoves) or position.legal_moves()))
+    said: dict[int, Info] = {}
+
+    def report(info: Info) -> None:
+        if not info.pv and info.win_rate is None:
+            return
+        if (rank := info.multipv or 1) == 1:
+            said.clear()
+        said[rank] = info
+        if len(said) == most:
+            hear(tuple(said.values()))
+
+    answer = player.search(position, clock, report)
+    assert isinstance(answer, BestMove)  # `go mate` is for the USI protocol alone
+    counts = answer.move in {"resign", "win", *said.get(1, Info()).pv[:1]}
+    return Thought(clock, answer.move, answer.ponder, tuple(said.values()) if counts else ())
