@@ -34,29 +34,35 @@ class Opponent(NamedTuple):
     """It has all that it needs."""
 
 
-class Look(NamedTuple):
-    """How a game looks on the board. The page itself knows the looks of games that it has pictures for."""
-
-    title: str
-    about: str
-    """A few words for who does not know it."""
-    advice: str
-    """What to do first, for people."""
-    pieces: Mapping[str, str]
-    """For each letter of an sfen, in upper case, SVG from -50 to 50 as its owner sees it."""
-    names: Mapping[str, str]
-    """Of the pieces, for who hears the board read."""
-    colours: tuple[str, str, str]
-    """Of the ground, of Black's pieces and of White's."""
-    hand: bool = False
-    """Pieces may be held in hand."""
-
-
 class Name(NamedTuple):
     """What something is called."""
 
     english: str
     japanese: str
+
+
+class Look(NamedTuple):
+    """How a game looks on the board, and how people write its moves. The page has pictures of our own games itself."""
+
+    title: str = ""
+    about: str = ""
+    """A few words for who does not know it."""
+    advice: str = ""
+    """What to do first, for people."""
+    pieces: Mapping[str, str] = {}
+    """For each letter of an sfen, in upper case, SVG from -50 to 50 as its owner sees it."""
+    names: Mapping[str, Name] = {}
+    """Of the pieces."""
+    letters: Mapping[str, str] = {}
+    """Of the pieces in moves, where an sfen has others."""
+    colours: tuple[str, str, str] | None = None
+    """Of the ground, of Black's pieces and of White's."""
+    hand: bool = False
+    """Pieces may be held in hand."""
+    columns: str = "987654321"
+    """From the left; a narrower board has the last of them. A square is named by its column and its row."""
+    rows: str = "abcdefghi"
+    """From above."""
 
 
 class OpeningNames(NamedTuple):
@@ -125,7 +131,7 @@ class GameEntry(ABC):
     """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = {}
     """Settings of the cycle that are better for this game than the general ones."""
-    look: Look | None = None
+    look = Look()
 
     @property
     @abstractmethod
@@ -188,6 +194,14 @@ class GameEntry(ABC):
     def opening(self, position: Any, before: OpeningNames) -> OpeningNames:
         """What players call the way to a position, where the one before it had these names."""
         return NO_NAMES
+
+    def gives_odds(self, start: str) -> bool:
+        """Whether White gives Black odds from there on, and the sides have other names."""
+        return False
+
+    def score(self, position: Any) -> str:
+        """What is counted on the board; "": nothing."""
+        return ""
 
     def in_danger(self, position: Any) -> str:
         """The square that is marked on the board; "": none."""

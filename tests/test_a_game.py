@@ -235,6 +235,7 @@ def test_it_is_on_the_board_and_its_records_are_opened_again(game: Any, monkeypa
         played.new(entry.name, sides=("", "easy"), moves="4f")
         state = played.news.until(lambda state: state["game"] == entry.name and state["at"] == 2)
         assert len(state["legal"]) == 7
+        assert state["written"][0] == ["4f", "4f"]  # as it writes them itself
         played.new(entry.name, moves="4f 3f 4e 3e 4d 3d 4c")
         assert played.state()["ending"] == {"reason": "four in a row", "winner": 0}
         saved = played.record()

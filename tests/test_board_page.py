@@ -135,6 +135,11 @@ class Person:
         self.page.fill("#recordText", text)
         self.button("Open a record").last.click()
 
+    def resign(self) -> None:
+        """And mean it."""
+        self.button("Resign").click()
+        self.button("Resign").last.click()
+
     def review(self, button: str = "#judge") -> None:
         """The whole game, and wait until it is done."""
         self.page.locator(button).click()
@@ -186,10 +191,14 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.wait_for_selector(".board.dobutsu")
         person.play("2c 2b")
         assert page.locator(".danger").get_attribute("data-at") == "2a"
+        person.button("New game").click()
+        board.do("watch", on=False)
+        page.wait_for_selector(f'body[data-generation="{board.state()["generation"]}"]')
+        expect(page.locator("#newDialog")).to_be_visible()  # whatever else goes on
+        person.press("Escape")
         person.play("1a 2b")
         assert page.locator(".primary").count() == 0
-        page.on("dialog", lambda dialog: dialog.accept())
-        person.button("Resign").click()
+        person.resign()
         expect(page.locator(".primary")).to_have_text("Review")
         person.review("#endReview")
         assert page.locator("#summary thead").inner_text().split()[:4] == ["accuracy", "opening", "middle", "end"]
@@ -243,7 +252,7 @@ def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Bo
 
 def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
-    assert [person.page.text_content(f"#{field}Label") for field in ("opponent", "other")] == ["Black", "White"]
+    assert [person.page.text_content(f"#{field}Label") for field in ("opponent", "other")] == ["First", "Second"]
     page = person.page
     page.wait_for_function("() => document.body.dataset.at >= 1")
     page.set_viewport_size({"width": 360, "height": 640})
@@ -288,10 +297,9 @@ def test_mouse_and_dialogs(person: Person) -> None:
     person.click("B*", "5e")
     assert person.moves(5)[4] == "B*5e"
     assert person.page.locator(".cell.last").evaluate_all("cells => cells.map(c => c.dataset.at)") == ["5e"]
-    person.button("Undo").click()
+    person.button("Take back").click()
     assert len(person.moves(4)) == 4
-    person.page.on("dialog", lambda dialog: dialog.accept())
-    person.button("Resign").click()
+    person.resign()
     person.page.wait_for_selector('body[data-ending="resignation"]')
     assert person.text("#status") == "White wins by resignation"
     person.page.set_viewport_size({"width": 360, "height": 640})  # where the bar at the bottom covers the rest
@@ -414,7 +422,7 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     expect(page.locator("#fileNumber")).to_have_value("2")  # which is shown still
     with page.expect_download() as saved:
         person.button("Save").click()
-    assert saved.value.suggested_filename == "game.txt"
+    assert re.fullmatch(r"\d{8}-\d{6}\.txt", saved.value.suggested_filename)
     assert Path(saved.value.path()).read_text() == "f5f6e6f4\n"
 
 
@@ -769,6 +777,9 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     board.play("3c3d 8h2b+ 3a2b")
     person.moves(4)
     assert person.text("#moves").splitlines()[-1].strip() == "△同銀(31)"
+    person.page.locator("#hint").tap()
+    expect(person.page.locator("#lines td:nth-child(2)").first).to_have_text(re.compile("^[+−]?[0-9]+$"))
+    assert "評価値" in person.text("#candidates")
     person.leave()
 
 
@@ -877,7 +888,7 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
     try:
         expect(status).to_contain_text("Black to move")  # the engine has answered
         expect(page.locator("#error")).to_have_text("")
-        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Take back").click()
         page.wait_for_selector('body[data-at="0"]')
     finally:
         program.kill()
@@ -894,8 +905,8 @@ def test_a_phone_finds_the_board(browser: Any) -> None:
         person.page.locator("#phone").click()
         address = person.text("#phoneAddress")
         assert address == f"http://127.0.0.2:{board.port}/#{board.token}"
-        dark = sum(map(sum, segno.make_qr(address).matrix))
-        assert person.page.locator("#code path").get_attribute("d").count("M") == dark
+        drawn = f'd="{person.page.locator("#code path").get_attribute("d")}"'
+        assert drawn in segno.make_qr(address).svg_inline()
         person.leave()
     pool.close(cancel=True)
 

@@ -8,6 +8,7 @@ import argparse
 import logging
 import os
 import re
+import socket
 import sys
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -22,8 +23,7 @@ from pydlshogi.catalogue import GAMES, game_named
 from pydlshogi.player.option_settings import add_option_setting, option_settings
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
-from pydlshogi.web.phone import own_address, print_code
-from pydlshogi.web.server import BoardServer
+from pydlshogi.web.server import BoardServer, qr_code
 from pydlshogi.web.table import Table
 
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(?P<port>\d{1,5})/#(?P<token>[\w-]{20,40})")
@@ -86,7 +86,7 @@ def _last_address(address: Path) -> str:
 
 def _serve(arguments: argparse.Namespace, kept: Path, address: Path, earlier: re.Match[str] | None) -> None:
     """`address`: the file that tells the next start where this board is. `earlier`: where the last one was."""
-    network = own_address() if arguments.lan else ""
+    network = _own_address() if arguments.lan else ""
     pool = Pool(1, option_settings(arguments.option))
     token = earlier["token"] if earlier else ""
 
@@ -103,7 +103,9 @@ def _serve(arguments: argparse.Namespace, kept: Path, address: Path, earlier: re
             print(server.address, flush=True)
             if server.network_address:
                 print(server.network_address, flush=True)
-                if not print_code(server.network_address):
+                if code := qr_code(server.network_address):
+                    code.terminal(compact=True)
+                else:
                     logging.warning("for a QR code of it: %s", remedy("lan", "segno"))
             if not arguments.no_browser:
                 # Beside the server: a browser in the terminal is waited for.
@@ -111,6 +113,14 @@ def _serve(arguments: argparse.Namespace, kept: Path, address: Path, earlier: re
             server.serve_forever()
     finally:
         pool.close(cancel=True)
+
+
+def _own_address() -> str:
+    """The address of this machine in its local network. Raises OSError where it is in none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # which sends nothing, but finds the way out
+        address: str = probe.getsockname()[0]
+        return address
 
 
 def _at_port(made: Callable[[int], BoardServer], wanted: int, earlier: int) -> BoardServer:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pydlshogi.player.clock import Limits
-from pydlshogi.web.played import Node, TableGame
+from pydlshogi.web.played import TableGame
+from pydlshogi.web.tree import Node
 
 PACES: Final = (3.0, 1.0, 0.0)
 """Seconds that a move is shown at least where two engines play: slow, normal, fast."""
@@ -76,7 +77,7 @@ class TurnClock:
         if game.clock is None:
             return
         self._node, self._since = game.tip, time.monotonic()
-        left = game.main_left()[game.turn_at_tip] + game.clock.byoyomi - game.tip.spent
+        left = game.main_left()[game.tip.turn] + game.clock.byoyomi - game.tip.spent
         self._alarm.set(left, self._time_is_up)
 
     def stand(self) -> None:
@@ -108,7 +109,7 @@ class TurnClock:
         """What it still allows the side to move."""
         if game.clock is None:
             return None
-        left, turn = game.main_left(), game.turn_at_tip
+        left, turn = game.main_left(), game.tip.turn
         main = left[turn] - self.spent(game.tip)
         left[turn] = max(0.0, main)
         byoyomi = max(0.0, game.clock.byoyomi + min(0.0, main))
@@ -118,7 +119,7 @@ class TurnClock:
 
 def running_side(game: TableGame) -> int | None:
     """Whose turn the clock measures; None where there is none, or the game has ended."""
-    return None if game.clock is None or game.tip.ending else game.turn_at_tip
+    return None if game.clock is None or game.tip.ending else game.tip.turn
 
 
 class Pace:

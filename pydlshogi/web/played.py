@@ -1,18 +1,18 @@
-"""A game on the board: a tree of moves, of which one line is shown. It knows the rules, and no engine.
+"""A game on the board: one line of its tree is shown, and a place in that. It knows the rules, and no engine.
 
 Nothing that was played is lost: another move in the midst of a game begins a variation. Positions are walked to by
 moves forward and back, so no step plays a game from its start.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
+from collections.abc import Callable, Sequence
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 from pydlshogi.catalogue import GAMES
-from pydlshogi.entry import NO_NAMES, OpeningNames
+from pydlshogi.entry import Name
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
+from pydlshogi.web.tree import Node, RecordedGame, RecordedLine, variations_of, written
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
 """Makes the first position of a game: its name, and the start as text or None for the usual one. Raises PlayerError."""
@@ -25,69 +25,6 @@ class TimeControl(NamedTuple):
     """For the whole game."""
     byoyomi: float
     """For each move once that is used up."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedLine:
-    """Moves as a file tells them. Nobody has looked yet whether they are legal."""
-
-    moves: Sequence[str] = ()
-    times: Sequence[float | None] = ()
-    """Seconds that each move took; of moves beyond these nothing is known, here and below."""
-    evaluations: Sequence[int | None] = ()
-    """After each move, in centipawns from Black's view."""
-    comments: Sequence[str] = ()
-    """On the positions, by the number of moves before them."""
-    ended: GameEnd | None = None
-    broken_off: str = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedGame:
-    """A game as a file has it."""
-
-    game: str
-    start: str | None = None
-    """None: the usual start."""
-    line: RecordedLine = RecordedLine()
-    variations: Sequence[tuple[int, RecordedLine]] = ()
-    """Each leaves the one before it after a number of moves of the game, the first one `line`."""
-    discs: int | None = None
-    names: tuple[str, str] = ("", "")
-    event: str = ""
-    date: str = ""
-    place: str = ""
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    """A position of a game, the move that led to it, and what is known of both."""
-
-    parent: "Node | None" = None
-    move: str = ""
-    number: int = 0
-    """The same move as the position takes it."""
-    seconds: float | None = None
-    """That the move took; None: nobody knows."""
-    evaluation: int | None = None
-    """What a record says, in centipawns from Black's view."""
-    comment: str = ""
-    ended: GameEnd | None = None
-    """How the game ended here where the rules do not say it: by resignation, on time, as a record has it."""
-    broken_off: str = "unknown"
-    """How a record says that the game ended, where it can be played on."""
-    discs: int | None = None
-    """By how many discs Black won, as a record of Othello says."""
-    spent: float = 0.0
-    """Seconds that the side to move has thought here, up to when its clock last stood."""
-    verdict: GameEnd | None = None
-    """How the rules end the game here."""
-    opening: OpeningNames = NO_NAMES
-    children: list["Node"] = field(default_factory=list)
-
-    @property
-    def ending(self) -> GameEnd | None:
-        return self.ended or self.verdict
 
 
 class LeftLine(NamedTuple):
@@ -107,6 +44,7 @@ class ShownVariation(NamedTuple):
     number: int
     """Of its first position."""
     moves: list[str]
+    written: list[Name]
     own: bool
     """It can be deleted: neither a file has it, nor is it the game that was left to try it."""
 
@@ -119,18 +57,17 @@ class TableGame:
         if game not in GAMES:
             raise ValueError(f"there is no game {game}"[:80])
         self.game = game
+        self.entry = GAMES[game]
         self.sides = ["", ""]
         """Black and White: an opponent of the game, "" a person."""
         self.position = set_up(game, start)
         """After the move that is shown: only `add` and `show` move it."""
-        self.first = self.position.turn
-        """Who made the first move."""
-        self.start_sfen = self.position.sfen()
-        self.start = None if set_up(game, None).sfen() == self.start_sfen else start
+        begin = Node(self.position.sfen(), self.position.turn, verdict=self.position.ending())
+        self.start = None if set_up(game, None).sfen() == begin.sfen else start
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
-        self.line = [Node(verdict=self.position.ending())]
+        self.line = [begin]
         """The positions of the line that is shown, the first one included. Moves are added at its end; before any other
         change another list takes its place, because `left` may have this one."""
         self.at = 0
@@ -186,15 +123,18 @@ class TableGame:
         return [node.move for node in self.line[1:]]
 
     @property
-    def turn_at_tip(self) -> int:
-        return (self.first + len(self.line) - 1) % 2
-
-    @property
     def variations(self) -> list[ShownVariation]:
         """All that leave the line that is shown, and those that leave them."""
         numbers, kept = {node: number for number, node in enumerate(self.nodes)}, self._kept()
         return [
-            ShownVariation(after, depth, numbers[nodes[0]], [node.move for node in nodes], nodes[0] not in kept)
+            ShownVariation(
+                after,
+                depth,
+                numbers[nodes[0]],
+                [node.move for node in nodes],
+                [node.written for node in nodes],
+                nodes[0] not in kept,
+            )
             for after, depth, nodes in variations_of(self.line)
         ]
 
@@ -228,7 +168,7 @@ class TableGame:
         legal = self.legal
         if not legal or any(each.startswith(move) for each in legal):
             return ""
-        return GAMES[self.game].why_not(self.position, move)
+        return self.entry.why_not(self.position, move)
 
     @property
     def may_declare(self) -> bool:
@@ -245,12 +185,15 @@ class TableGame:
         ending = self.ending
         return {
             "game": self.game,
-            "start": self.start_sfen,
+            "start": self.line[0].sfen,
             "usual": self.start is None,
-            "position": self.position.sfen(),
-            "turn": self.position.turn,
-            "inDanger": GAMES[self.game].in_danger(self.position),
+            "odds": self.entry.gives_odds(self.line[0].sfen),
+            "position": self.shown.sfen,
+            "turn": self.shown.turn,
+            "inDanger": self.entry.in_danger(self.position),
+            "score": self.entry.score(self.position),
             "moves": self.moves,
+            "written": [[*node.written] for node in self.line[1:]],
             "at": self.at,
             "variations": self.variations,
             "leftAt": self.left and self.left.at,
@@ -265,7 +208,7 @@ class TableGame:
 
     def take_sides(self, sides: object) -> None:
         """Who plays Black and White. Raises ValueError."""
-        known = {"", *GAMES[self.game].opponents}
+        known = {"", *self.entry.opponents}
         if not isinstance(sides, list) or len(sides) != 2 or any(side not in known for side in map(str, sides)):
             raise ValueError("the two sides are people or opponents of the game")
         self.sides = [*map(str, sides)]
@@ -281,14 +224,15 @@ class TableGame:
         except ValueError as error:
             raise PlayerError(f"position: move {len(self.line)}: {error}") from None
         move = self.position.usi(number)  # as the engines write it
-        node = next((child for child in self.tip.children if child.move == move), None)
-        if node is None:
-            node = Node(self.tip, move, number)
-            self.tip.children.append(node)
-            self.nodes.append(node)
         self.position.push(number)
+        node, before = self.tip.child(move), self.tip
+        if node is None:
+            name = written(self.entry.look, before.sfen, move, before.move)
+            node = Node(self.position.sfen(), self.position.turn, before, move, number, name)
+            before.children.append(node)
+            self.nodes.append(node)
         if self.start is None:
-            node.opening = GAMES[self.game].opening(self.position, self.tip.opening)
+            node.opening = self.entry.opening(self.position, before.opening)
         self.line.append(node)
         self.at += 1
 
@@ -364,14 +308,14 @@ class TableGame:
         Who looked back, and whose game has ended or comes from a file, can come back to the line as it was; else the
         moves are taken back for good. Raises ValueError.
         """
-        from_file, turn = self.tip in self.nodes[: self.from_file], self.turn_at_tip
+        from_file, turn = self.tip in self.nodes[: self.from_file], self.tip.turn
         if self.ending == GameEnd("resignation", 1 - turn) and not (self.sides[turn] or from_file):
             self.tip.ended = None
             return
         if not self.at:
             raise ValueError("there is no move to take back")
         ply = self.at - 1
-        while ply and self.sides[(self.first + ply) % 2] and not all(self.sides):
+        while ply and self.sides[self.line[ply].turn] and not all(self.sides):
             ply -= 1
         line = self.line[: ply + 1]
         if not self.at_tip or self.tip.ending or from_file:
@@ -401,8 +345,8 @@ class TableGame:
     def take_variation(self, number: int) -> None:
         """Show the line that goes through a position, where it does so. Raises ValueError."""
         node = self._numbered(number)
-        *before, _ = path_to(node)
-        line, at = [*before, *played_on(node)], len(before)
+        *before, _ = node.path()
+        line, at = [*before, *node.played_on()], len(before)
         self.leave()
         self.show(line, at)
         if self.left and self.left.line == line:
@@ -414,7 +358,7 @@ class TableGame:
         if node.parent is None or node in self._kept():
             raise ValueError("it belongs to the game")
         node.parent.children.remove(node)
-        self.nodes = [each for each in self.nodes if node not in path_to(each)]
+        self.nodes = [each for each in self.nodes if node not in each.path()]
 
     def _numbered(self, number: int) -> Node:
         if not 0 <= number < len(self.nodes):
@@ -425,6 +369,21 @@ class TableGame:
         """What cannot be taken: what a file has, the line that is shown, and the one that was left for it."""
         return {*self.nodes[: self.from_file], *self.line, *(self.left.line if self.left else ())}
 
+    def walk(self, moves: Sequence[str]) -> list[tuple[Name, str]]:
+        """The moves of a line from the position shown on, as people write them, each with the position after it."""
+        steps: list[tuple[Name, str]] = []
+        sfen, before = self.shown.sfen, self.shown.move
+        try:
+            for move in moves:
+                name = written(self.entry.look, sfen, move, before)
+                self.position.push(self.position.move_from_usi(move))
+                steps.append((name, self.position.sfen()))
+                sfen, before = steps[-1][1], move
+        finally:
+            for _ in steps:
+                self.position.pop()
+        return steps
+
     def so_far(self, set_up: SetUp) -> "TableGame":
         """Another game, with the moves that have been made on the board."""
         return TableGame.of(RecordedGame(self.game, self.start, RecordedLine(self.moves[: self.at])), set_up)
@@ -433,34 +392,6 @@ class TableGame:
         """Seconds of main time that Black and White have left. There is a clock."""
         assert self.clock is not None
         left = [self.clock.main, self.clock.main]
-        for ply, node in enumerate(self.line[1:]):
-            side = (self.first + ply) % 2
-            left[side] = max(0.0, left[side] - (node.seconds or 0.0))
+        for before, node in pairwise(self.line):
+            left[before.turn] = max(0.0, left[before.turn] - (node.seconds or 0.0))
         return left
-
-
-def variations_of(line: list[Node], since: int = 0, depth: int = 0) -> Iterator[tuple[int, int, list[Node]]]:
-    """All lines that leave one, and those that leave them, as `RecordedGame` has them, with their depth: the last to
-    leave comes first."""
-    for ply in reversed(range(since, len(line))):
-        for child in line[ply].children:
-            if child not in line[ply + 1 : ply + 2]:
-                tail = played_on(child)
-                yield ply, depth, tail
-                yield from variations_of([*line[: ply + 1], *tail], ply + 1, depth + 1)
-
-
-def played_on(node: Node) -> list[Node]:
-    """A position and the line that was played first from there."""
-    line = [node]
-    while line[-1].children:
-        line.append(line[-1].children[0])
-    return line
-
-
-def path_to(node: Node) -> list[Node]:
-    """The positions that lead to one, the first one and itself included."""
-    path = [node]
-    while path[-1].parent is not None:
-        path.append(path[-1].parent)
-    return path[::-1]

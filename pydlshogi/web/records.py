@@ -14,7 +14,8 @@ from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.catalogue import GAMES
 from pydlshogi.support.decoding import decode
 from pydlshogi.support.usi_lines import UsiLine, holds_usi, read_line, usi_lines, written
-from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
+from pydlshogi.web.played import TableGame
+from pydlshogi.web.tree import RecordedGame, RecordedLine
 
 Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
 """The games of a file, each read when it is wanted."""
@@ -88,7 +89,7 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[in
     files = GAMES[played.game].files
     file = files.saved(played, judged, candidates) if files else None
     evaluations = [node.evaluation for node in played.line[1:]]
-    return file or File("txt", written(played.start_sfen, played.moves, evaluations).encode())
+    return file or File("txt", written(played.line[0].sfen, played.moves, evaluations).encode())
 
 
 def names_of(played: TableGame) -> list[str]:

@@ -6,9 +6,11 @@ again at those of moves that are mistakes or blunders still. A mark is sure when
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.analysis import (
@@ -23,21 +25,23 @@ from pydlshogi.analysis import (
     repetition,
 )
 from pydlshogi.analysis_server.pool import Answer, Question, Task
-from pydlshogi.catalogue import GAMES
-from pydlshogi.web.kept import answer_of, kept_answer
-from pydlshogi.web.played import Node, TableGame, path_to
+from pydlshogi.player.base_player import Info
+from pydlshogi.web.played import TableGame
 from pydlshogi.web.search import Engines
+from pydlshogi.web.tree import Node, written
 
 LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
 RECORDS_SCALE: Final = 600
-"""Centipawns that make 73 % of winning in records: as ShogiHome draws them."""
+"""Centipawns that make 73 % of winning in records, written and read: as ShogiHome draws them."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
 MOST_TRIED: Final = 6
 """Positions that were tried since the analysis, and are judged without being asked for."""
 WHOLE_DISCS: Final = 32
 """Discs that count as all of winning."""
+_OF_LINE: Final = ("score_cp", "score_mate", "nodes", "nps", "visits", "win_rate", "prior", "pv")
+"""What is kept of an `Info`."""
 _GRAVE: Final = tuple(mark for _, mark in MARKS[:2])
 """The marks of moves that are worth another try."""
 _DOUBTFUL: Final = ((), tuple(mark for _, mark in MARKS), _GRAVE)
@@ -85,7 +89,7 @@ class Review:
         known = []
         for node in self._game.nodes:
             said, last = self._analysed.get(node), self.heard.get(node)
-            answers = (each and kept_answer(each) for each in (said, None if last is said else last))
+            answers = (each and _kept(each) for each in (said, None if last is said else last))
             known.append([self._looks.get(node, 0), *answers])
         return json.dumps(known)
 
@@ -93,8 +97,7 @@ class Review:
         """What was kept."""
         for node, (look, *answers) in zip(self._game.nodes, json.loads(kept), strict=True):
             self._looks[node] = look
-            turn = (self._game.first + len(path_to(node)) - 1) % 2
-            said, last = (each and answer_of(each, turn) for each in answers)
+            said, last = (each and _answer(each, node.turn) for each in answers)
             if said:
                 self.heard[node] = self._analysed[node] = said
             if last:
@@ -124,7 +127,7 @@ class Review:
         game = self._game
         self._line = [*game.line]
         if repeated := repetition(game.position):
-            self._remember(game.tip, Answer(game.turn_at_tip, (repeated,)), len(LOOKS))
+            self._remember(game.tip, Answer(game.tip.turn, (repeated,)), len(LOOKS))
         self._begin(number, [node for node in positions if not repeated or node is not game.tip])
 
     def stop(self) -> None:
@@ -148,23 +151,17 @@ class Review:
             return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
         if node not in self.heard:
             return None if node.evaluation is None else win_rate_of(node.evaluation)
-        win_rate = _assessed(self.heard[node]).win_rate
+        win_rate = self._assessed(self.heard[node]).win_rate
         return 1 - win_rate if self.heard[node].turn else win_rate
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
         """Of the moves before and after which the analysis has an assessment."""
-        known, first = self._analysed, self._game.first
+        said = {node: self._assessed(answer) for node, answer in self._analysed.items()}
+        in_discs = self._game.entry.in_discs
         return [
-            Judgement(
-                number,
-                (first + number - 1) % 2,
-                after.move,
-                _assessed(known[before]),
-                _assessed(known[after]),
-                GAMES[self._game.game].in_discs,
-            )
+            Judgement(number, before.turn, after.move, said[before], said[after], in_discs)
             for number, (before, after) in enumerate(pairwise(line), 1)
-            if before in known and after in known
+            if before in said and after in said
         ]
 
     def state(self, line: Sequence[Node]) -> dict[str, Any]:
@@ -176,7 +173,7 @@ class Review:
         return {
             "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
-            "judged": [as_json(each) | {"sure": self._is_sure(each, line)} for each in judged] or self._recorded(line),
+            "judged": [self._said_of(each, line) for each in judged] or self._recorded(line),
             "practice": self._practice(judged),
             "asked": self._asked(judged),
             "summary": [
@@ -185,6 +182,12 @@ class Review:
                 for account in accounts(counted)
             ],
         }
+
+    def _said_of(self, judged: Judgement, line: Sequence[Node]) -> dict[str, Any]:
+        """A judgement as a page shows it."""
+        before, best = line[judged.number - 1], judged.best
+        better = [*written(self._game.entry.look, before.sfen, best, before.move)] if best else None
+        return as_json(judged) | {"sure": self._is_sure(judged, line), "better": better}
 
     def _practice(self, judged: Sequence[Judgement]) -> list[int]:
         """After how many moves a person could have done much better. `judged`: the moves of the line shown."""
@@ -206,7 +209,7 @@ class Review:
         answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
-            "mate": game.asked in self._analysed and mates(_assessed(self._analysed[game.asked])),
+            "mate": game.asked in self._analysed and mates(self._assessed(self._analysed[game.asked])),
             "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 
@@ -215,19 +218,31 @@ class Review:
         judged = []
         for number, (before, after) in enumerate(pairwise(line), 1):
             if before.evaluation is not None and after.evaluation is not None:
-                turn = (self._game.first + number - 1) % 2
-                sign = -1 if turn else 1
+                sign = -1 if before.turn else 1
                 of_mover, of_other = (
                     Assessment(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
                 )
-                move = Judgement(number, turn, after.move, of_mover, of_other)
+                move = Judgement(number, before.turn, after.move, of_mover, of_other)
                 judged.append(as_json(move) | {"sure": True, "best": None})
         return judged
 
     def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
         """What a record is to say of the positions, by the number of moves before them."""
         heard = ((ply, self.heard.get(node)) for ply, node in enumerate(line))
-        return {ply: _candidates(answer) for ply, answer in heard if answer and answer.lines}
+        return {ply: self._candidates(answer) for ply, answer in heard if answer and answer.lines}
+
+    def _candidates(self, answer: Answer) -> list[AnalysedMove]:
+        sign = -1 if answer.turn else 1
+        known = ((self._assessed(Answer(lines=(info,))), info) for info in answer.lines if info.pv)
+        return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]
+
+    def _assessed(self, answer: Answer) -> Assessment:
+        """What was said of a position, its centipawns as records have them."""
+        info = answer.lines[0] if answer.lines else None
+        said = assessment(answer.move, info)
+        if self._game.entry.in_discs or (info and info.score_mate) or not 0 < said.win_rate < 1:
+            return said
+        return replace(said, evaluation=round(RECORDS_SCALE * math.log(said.win_rate / (1 - said.win_rate))))
 
     def _is_sure(self, judged: Judgement, line: Sequence[Node]) -> bool:
         least = max(number for number, marks in enumerate(_DOUBTFUL) if number == 0 or judged.mark in marks)
@@ -236,15 +251,15 @@ class Review:
     def _begin(self, number: int, positions: Sequence[Node]) -> None:
         """Look at some positions of the line."""
         self._look = _Look(number, len(positions), {})
-        wanted, moves = {*positions}, tuple(node.move for node in self._line[1:])
+        entry, wanted, moves = self._game.entry, {*positions}, tuple(node.move for node in self._line[1:])
         for ply, node in enumerate(self._line):
             if node in wanted:
                 question = Question(
                     self._game.game,
                     self._game.start,
                     moves[:ply],
-                    visits=GAMES[self._game.game].judged_visits * LOOKS[number] * self._depth,
-                    lines=GAMES[self._game.game].judged_lines,
+                    visits=entry.judged_visits * LOOKS[number] * self._depth,
+                    lines=entry.judged_lines,
                 )
                 self._look.asked[node] = self._engines.ask(question, partial(self._answered, node))
 
@@ -279,8 +294,15 @@ class Review:
                 return
 
 
-def _assessed(answer: Answer) -> Assessment:
-    return assessment(answer.move, answer.lines[0] if answer.lines else None)
+def _kept(answer: Answer) -> list[Any]:
+    """Its move and its lines."""
+    return [answer.move, *({name: getattr(line, name) for name in _OF_LINE} for line in answer.lines)]
+
+
+def _answer(value: Any, turn: int) -> Answer:
+    """What was kept of one about a position in which 0 Black or 1 White moves."""
+    move, *lines = value
+    return Answer(turn, tuple(Info(**{**line, "pv": (*line["pv"],)}) for line in lines), move)
 
 
 def win_rate_of(evaluation: int) -> float:
@@ -288,24 +310,13 @@ def win_rate_of(evaluation: int) -> float:
     return 1 / (1 + math.exp(-max(-20.0, min(20.0, evaluation / RECORDS_SCALE))))
 
 
-def accuracy(losses: Iterable[float]) -> float:
-    """How well somebody played who lost so much by each move, of 1 to win: 100 for nothing lost, as lichess counts."""
-    each = [min(100.0, max(0.0, 103.1668 * math.exp(-4.354 * loss) - 3.1669)) for loss in losses]
-    return sum(each) / len(each)
-
-
 def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:
-    """Of one side in a game of `moves` moves: as a whole, and in each third of it where the side moved there."""
+    """Of one side in a game of `moves` moves, as a whole, and in each third of it where the side moved there: 100 for
+    nothing lost, as lichess counts."""
 
     def of(judged: Sequence[Judgement]) -> float | None:
-        losses = (each.loss if each.discs is None else each.discs / WHOLE_DISCS for each in judged)
-        return accuracy(losses) if judged else None
+        losses = [each.loss if each.discs is None else each.discs / WHOLE_DISCS for each in judged]
+        return fmean(max(0.0, 103.1668 * math.exp(-4.354 * loss) - 3.1669) for loss in losses) if judged else None
 
     thirds = [[each for each in own if 3 * (each.number - 1) // moves == third] for third in range(3)]
     return {"accuracy": of(own), "phases": [of(third) for third in thirds]}
-
-
-def _candidates(answer: Answer) -> list[AnalysedMove]:
-    sign = -1 if answer.turn else 1
-    known = ((assessment(info.pv[0], info), info) for info in answer.lines if info.pv)
-    return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]

@@ -5,7 +5,6 @@ address, which ends DNS rebinding, so must `Origin` where there is one, and who 
 the token. That travels in the fragment of the address that is opened, which no browser puts into a log or hands on.
 """
 
-import io
 import json
 import logging
 import secrets
@@ -13,8 +12,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,11 +22,13 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from pydlshogi.analysis_server.queries import QueryError, json_object
-from pydlshogi.web.phone import code
-from pydlshogi.web.table import Message, Refused, Table
+from pydlshogi.web.records import File
+from pydlshogi.web.table import Message, Refused, Table, setup
 
 NEWS_GAP: Final = 0.1
 """Seconds between news to one page, unless the game goes on: at most ten updates a second."""
+KINDS: Final[Sequence[str]] = ("state", "engine", "info", "policy")
+"""Of news, in the order in which a page can take them."""
 ALIVE_EVERY: Final = 15.0
 """Seconds after which a page that gets no news gets an empty line, so that one that has left is noticed."""
 NOBODY_LOOKS: Final = 60.0
@@ -34,16 +36,19 @@ NOBODY_LOOKS: Final = 60.0
 LARGEST_COMMAND: Final = 10_000
 LARGEST_RECORD: Final = 1_000_000
 """Bytes."""
-MOST_PAGES: Final = 200
-MOST_STRANGERS: Final = 128
-"""Connections that have not shown the token yet. One more ends the oldest of them."""
-HEAD_TIME: Final = 10.0
-"""Seconds in which the head of a request has come, counted from the one before it; else the connection ends."""
-BODY_TIME: Final = 30.0
-"""Seconds in which what follows the head of a request with the token has come."""
+MOST_AWAITED: Final = 128
+"""Connections whose request has not come whole. One more ends the oldest of them."""
+REQUEST_TIME: Final = 30.0
+"""Seconds in which a request has come whole, counted from the answer to the one before it; else the connection ends."""
 
 _PAGE: Final = Path(__file__).parent / "page"
-_TYPES: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".LICENSE": "text/plain"}
+_TYPES: Final = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".LICENSE": "text/plain",
+}
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -56,100 +61,77 @@ _HEADERS: Final = {
 log = logging.getLogger(__name__)
 
 
-class NoLongerThere(Exception):
-    """The server ends."""
-
-
-class Page:
-    """One page that looks: the newest message of each kind that it has not been sent."""
+class News:
+    """What pages hear: the newest message of each kind."""
 
     def __init__(self) -> None:
-        self._unsent: dict[str, Message] = {}
-        self._changed = threading.Condition()
-        self._closed = False
+        self._newest: dict[str, tuple[int, Message]] = {}
+        """Each with its number."""
+        self._number = 0
         self._generation = 0
-        self._moved = False
-        """What has not been sent is another generation: nobody waits for a move."""
+        self._pages = 0
+        self._left = time.monotonic()
+        self._closed = False
+        self._changed = threading.Condition()
 
-    def put(self, kind: str, message: Message) -> None:
+    def tell(self, kind: str, message: Message) -> None:
         """A message takes the place of an older one of its kind. A state makes what was said of older generations out
-        of date, and `setup`, which begins a greeting, all that was said before."""
+        of date."""
         with self._changed:
-            if kind == "setup":
-                self._unsent.clear()
+            self._number += 1
             if kind == "state":
-                current = (None, message["generation"])
-                self._unsent = {name: each for name, each in self._unsent.items() if each.get("generation") in current}
-                self._moved |= message["generation"] != self._generation
                 self._generation = message["generation"]
-            self._unsent[kind] = message
-            self._changed.notify()
+                current = (None, self._generation)
+                self._newest = {
+                    name: each for name, each in self._newest.items() if each[1].get("generation") in current
+                }
+            self._newest[kind] = self._number, message
+            self._changed.notify_all()
+
+    def hear(self) -> Generator[Mapping[str, Message], None, None]:
+        """For one page what there is, then what is new, or nothing for a while; until the server ends."""
+        heard = 0
+        try:
+            with self._changed:
+                self._pages += 1
+            while True:
+                with self._changed:
+                    self._changed.wait_for(partial(self._has_more, heard), ALIVE_EVERY)
+                    if self._closed:
+                        return
+                    new = {kind: self._newest[kind] for kind in KINDS if kind in self._newest}
+                    news = {kind: message for kind, (number, message) in new.items() if number > heard}
+                    heard, generation = self._number, self._generation
+                yield news
+                with self._changed:  # at most so often, unless the game goes on: nobody waits for a move
+                    self._changed.wait_for(partial(self._goes_on, generation), NEWS_GAP)
+        finally:
+            with self._changed:
+                self._pages -= 1
+                self._left = time.monotonic()
+
+    def _has_more(self, heard: int) -> bool:
+        return self._closed or self._number > heard
+
+    def _goes_on(self, generation: int) -> bool:
+        return self._closed or self._generation != generation
+
+    def gone_since(self) -> float:
+        """Seconds since the last page has left; 0: one is there."""
+        with self._changed:
+            return 0.0 if self._pages else time.monotonic() - self._left
 
     def close(self) -> None:
         with self._changed:
             self._closed = True
-            self._changed.notify()
-
-    def take(self, timeout: float) -> dict[str, Message]:
-        """What has not been sent, perhaps nothing after `timeout` seconds. Raises NoLongerThere."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._unsent or self._closed, timeout)
-            if self._closed:
-                raise NoLongerThere
-            unsent, self._unsent, self._moved = self._unsent, {}, False
-            return unsent
-
-    def rest(self, seconds: float) -> None:
-        """Wait, unless the server ends or the game goes on."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._moved, seconds)
-
-
-class Pages:
-    """All pages that look."""
-
-    def __init__(self) -> None:
-        self._pages: set[Page] = set()
-        self._lock = threading.Lock()
-
-    def tell(self, kind: str, message: Message) -> None:
-        """Let every page know."""
-        with self._lock:
-            pages = [*self._pages]
-        for page in pages:
-            page.put(kind, message)
-
-    @contextmanager
-    def one_more(self) -> Iterator[Page | None]:
-        """A page that looks until the block is left; None where too many look."""
-        page = Page()
-        with self._lock:
-            admitted = len(self._pages) < MOST_PAGES
-            if admitted:
-                self._pages.add(page)
-        try:
-            yield page if admitted else None
-        finally:
-            with self._lock:
-                self._pages.discard(page)
-
-    @property
-    def none(self) -> bool:
-        """Whether no page looks."""
-        with self._lock:
-            return not self._pages
-
-    def close(self) -> None:
-        with self._lock:
-            for page in self._pages:
-                page.close()
+            self._changed.notify_all()
 
 
 class BoardServer(ThreadingHTTPServer):
     """The server of one table."""
 
     daemon_threads = True
-    request_queue_size = MOST_STRANGERS
+    request_queue_size = MOST_AWAITED
     # On Windows that would let two servers have the same port.
     allow_reuse_address = sys.platform != "win32"
 
@@ -163,9 +145,9 @@ class BoardServer(ThreadingHTTPServer):
         """`make_table` is given what tells all pages. Port 0: a free one. `token`: of an earlier server, whose pages go
         on. `network`: the address of this machine where others are answered too. Raises OSError."""
         self.token = token or secrets.token_urlsafe(16)
-        self.pages = Pages()
-        self._strangers: dict[Any, None] = {}
-        """The oldest first."""
+        self.news = News()
+        self._awaited: dict[Any, float] = {}
+        """Connections whose request has not come whole, the oldest first, and when they end."""
         self._lock = threading.Lock()
         try:
             super().__init__(("0.0.0.0" if network else "127.0.0.1", port), _Handler)
@@ -175,38 +157,58 @@ class BoardServer(ThreadingHTTPServer):
         self.network_address = f"http://{network}:{self.server_port}/#{self.token}" if network else ""
         """What a phone opens; "" where only this machine is answered."""
         self.hosts = {f"{name}:{self.server_port}" for name in names} | set(names if self.server_port == 80 else ())
-        self.table = make_table(self.pages.tell)
+        self.table = make_table(self.news.tell)
 
     @property
     def address(self) -> str:
         """What a browser opens."""
         return f"http://127.0.0.1:{self.server_port}/#{self.token}"
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def wait_for(self, request: Any) -> None:
+        """A connection has a request to send from now on."""
         with self._lock:
-            self._strangers[request] = None
-            oldest = next(iter(self._strangers)) if len(self._strangers) > MOST_STRANGERS else None
-        if oldest is not None:
-            self.acquaint(oldest)
-            with suppress(OSError):  # it has ended meanwhile
-                oldest.shutdown(socket.SHUT_RDWR)
-        super().process_request(request, client_address)
+            self._awaited.pop(request, None)
+            self._awaited[request] = time.monotonic() + REQUEST_TIME
+        self._end_others()
 
-    def acquaint(self, request: Any) -> None:
-        """A connection has shown the token, or ends."""
+    def has_come(self, request: Any) -> None:
+        """The request is whole, or its connection ends."""
         with self._lock:
-            self._strangers.pop(request, None)
+            self._awaited.pop(request, None)
+
+    def _end_others(self) -> None:
+        """End connections that take too long, or are too many."""
+        with self._lock:
+            late = sum(until < time.monotonic() for until in self._awaited.values())
+            for request in [*self._awaited][: max(late, len(self._awaited) - MOST_AWAITED)]:
+                del self._awaited[request]
+                with suppress(OSError):  # it has ended meanwhile
+                    request.shutdown(socket.SHUT_RDWR)
+
+    def service_actions(self) -> None:
+        self._end_others()
+        if self.news.gone_since() > NOBODY_LOOKS:
+            self.table.nobody_looks()
 
     def shutdown_request(self, request: Any) -> None:
-        self.acquaint(request)
+        self.has_come(request)
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        self.pages.close()
+        self.news.close()
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         log.info("a request ended early", exc_info=True)
+
+
+def qr_code(address: str) -> Any:
+    """What segno makes of an address; None where it is not installed."""
+    try:
+        import segno
+    except ImportError:
+        return None
+    return segno.make_qr(address)
 
 
 class _Rejected(Exception):
@@ -217,70 +219,62 @@ class _Rejected(Exception):
         self.status = status
 
 
-class _Reader(io.RawIOBase):
-    """What comes over a connection until a moment, however slowly."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._until = 0.0
-        """On the monotonic clock, in seconds."""
-
-    def allow(self, seconds: float) -> None:
-        """So long from now on."""
-        self._until = time.monotonic() + seconds
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Raises TimeoutError."""
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._connection.settimeout(left)
-        return self._connection.recv_into(buffer)
-
-
 class _Handler(BaseHTTPRequestHandler):
     server: BoardServer
     protocol_version = "HTTP/1.1"
-    timeout = 30  # of what is written
-
-    def setup(self) -> None:
-        super().setup()
-        self._reader = _Reader(self.connection)
-        self.rfile = io.BufferedReader(self._reader)
+    timeout = REQUEST_TIME  # of what is written too
 
     def handle_one_request(self) -> None:
-        self._reader.allow(HEAD_TIME)
+        self.server.wait_for(self.connection)
         super().handle_one_request()
 
     def do_GET(self) -> None:
-        self._answer(self._get)
+        self.server.has_come(self.connection)
+        self.do_POST()
 
     def do_POST(self) -> None:
-        self._answer(self._post)
-
-    def _answer(self, act: Callable[[], None]) -> None:
         try:
             self._check_sender()
-            act()
+            self._answer(*self.path.split("?", 1))
         except _Rejected as error:
             self._refuse(error.status, str(error))
+        except (QueryError, Refused) as error:
+            self._refuse(HTTPStatus.CONFLICT, str(error))
         except OSError:  # the page that asked has left
             raise
         except Exception as error:
             log.exception("a request failed")
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"something failed: {error!r}")
 
+    def _answer(self, place: str, query: str = "") -> None:
+        table = self.server.table
+        name = place.removeprefix("/") or "index.html"
+        if place == "/news":  # whose sender can set no header
+            self._check_token(parse_qs(query).get("token", [""])[0])
+        elif place == "/record" or self.command == "POST":
+            self._check_token(self.headers.get("X-Token", ""))
+        match self.command, place:
+            case "GET", "/news":
+                self._send_news()
+            case "GET", "/record":
+                self._send_record(table.record())
+            case "POST", "/do":
+                table.do(json_object(self._body(LARGEST_COMMAND)))
+                self._send_json(HTTPStatus.OK, {"generation": table.generation})
+            case "POST", "/record":
+                table.open_record(self._body(LARGEST_RECORD))
+                self._send_json(HTTPStatus.OK, {"generation": table.generation})
+            case "GET", _ if name in {path.name for path in _PAGE.iterdir()}:
+                path = _PAGE / name
+                self._send(HTTPStatus.OK, f"{_TYPES[path.suffix]}; charset=utf-8", path.read_bytes())
+            case _:
+                raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
+
     def _refuse(self, status: HTTPStatus, reason: str) -> None:
         self.close_connection = True  # what else the request holds is not read
-        self._send(status, "application/json", json.dumps({"error": reason}).encode())
+        self._send_json(status, {"error": reason})
 
     def _check_sender(self) -> None:
-        names = [name.lower() for name in self.headers]
-        if len({*names}) < len(names):
-            raise _Rejected(HTTPStatus.BAD_REQUEST, "a header is there twice")
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
         if host not in self.server.hosts or origin not in (None, f"http://{host}"):
             raise _Rejected(HTTPStatus.FORBIDDEN, "not from here")
@@ -288,67 +282,31 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_token(self, given: str) -> None:
         if not secrets.compare_digest(given.encode("utf-8", "replace"), self.server.token.encode()):
             raise _Rejected(HTTPStatus.FORBIDDEN, "the token is missing or wrong: open the address that was printed")
-        self.server.acquaint(self.request)
-        self._reader.allow(BODY_TIME)
-
-    def _get(self) -> None:
-        place, _, query = self.path.partition("?")
-        if place == "/news":
-            self._check_token(parse_qs(query).get("token", [""])[0])
-            self._send_news()
-            return
-        if place == "/record":
-            self._check_token(self.headers.get("X-Token", ""))
-            self._send_record()
-            return
-        name = place.removeprefix("/") or "index.html"
-        if name not in {path.name for path in _PAGE.iterdir()}:
-            raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
-        path = _PAGE / name
-        self._send(HTTPStatus.OK, f"{_TYPES[path.suffix]}; charset=utf-8", path.read_bytes())
 
     def _send_news(self) -> None:
-        with self.server.pages.one_more() as page:
-            if page is None:
-                raise _Rejected(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages look already")
-            self.server.table.greet(page.put)
-            if self.server.network_address:
-                page.put("phone", {"address": self.server.network_address, "code": code(self.server.network_address)})
-            self.close_connection = True
-            self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
-            try:
-                while True:
-                    news = page.take(ALIVE_EVERY)
-                    events = (f"event: {kind}\ndata: {json.dumps(message)}\n\n" for kind, message in news.items())
-                    self.wfile.write("".join(events).encode() or b":\n\n")
-                    page.rest(NEWS_GAP)
-            except NoLongerThere:
-                return
-            except OSError:
-                log.debug("a page has left")
-        page.rest(NOBODY_LOOKS)
-        if self.server.pages.none:
-            self.server.table.nobody_looks()
+        self.close_connection = True
+        self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
+        self.server.table.attend()
+        with closing(self.server.news.hear()) as heard, suppress(OSError):  # once a page has left
+            self._tell({"setup": setup()})  # first: a page draws no game of whose look it has not heard
+            if address := self.server.network_address:
+                code = qr_code(address)
+                drawn = code.svg_inline(omitsize=True) if code else ""
+                self._tell({"phone": {"address": address, "code": drawn}})
+            for news in heard:
+                self._tell(news)
 
-    def _send_record(self) -> None:
-        record = self.server.table.record()
-        named = {"Content-Disposition": f'attachment; filename="game.{record.suffix}"'}
+    def _tell(self, news: Mapping[str, Message]) -> None:
+        events = (f"event: {kind}\ndata: {json.dumps(message)}\n\n" for kind, message in news.items())
+        self.wfile.write("".join(events).encode() or b":\n\n")
+
+    def _send_record(self, record: File) -> None:
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}.{record.suffix}"
+        named = {"Content-Disposition": f'attachment; filename="{name}"'}
         self._send(HTTPStatus.OK, "application/octet-stream", record.content, named)
 
-    def _post(self) -> None:
-        self._check_token(self.headers.get("X-Token", ""))
-        table = self.server.table
-        try:
-            match self.path:
-                case "/do":
-                    table.do(json_object(self._body(LARGEST_COMMAND)))
-                case "/record":
-                    table.open_record(self._body(LARGEST_RECORD))
-                case _:
-                    raise _Rejected(HTTPStatus.NOT_FOUND, "there is no such page")
-        except (QueryError, Refused) as error:
-            raise _Rejected(HTTPStatus.CONFLICT, str(error)) from None
-        self._send(HTTPStatus.OK, "application/json", json.dumps({"generation": table.generation}).encode())
+    def _send_json(self, status: HTTPStatus, message: Message) -> None:
+        self._send(status, "application/json", json.dumps(message).encode())
 
     def _body(self, largest: int) -> bytes:
         length = self.headers.get("Content-Length", "")
@@ -357,6 +315,7 @@ class _Handler(BaseHTTPRequestHandler):
         if len(length) > 9 or int(length) > largest:
             raise _Rejected(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {largest} bytes")
         body = self.rfile.read(int(length))
+        self.server.has_come(self.connection)
         if len(body) < int(length):
             raise _Rejected(HTTPStatus.BAD_REQUEST, "the request was cut short")
         return body
@@ -367,7 +326,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _send_head(self, status: HTTPStatus, headers: Mapping[str, str]) -> None:
-        self.connection.settimeout(self.timeout)
         self.send_response(status)
         for name, value in {**_HEADERS, **headers}.items():
             self.send_header(name, value)

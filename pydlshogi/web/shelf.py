@@ -1,26 +1,39 @@
-"""Where games lie: the one on the board, the others of its file, and earlier ones; all of them on the disk."""
+"""Where games lie: the one on the board, the others of its file, and earlier ones; all of them on the disk, as JSON."""
 
-import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydlshogi.catalogue import GAMES
+from pydlshogi.game import GameEnd
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.files import read_plain, write_whole
-from pydlshogi.web.kept import Kept, game_of, kept
-from pydlshogi.web.played import SetUp, TableGame
+from pydlshogi.web.played import LeftLine, SetUp, TableGame, TimeControl
 from pydlshogi.web.records import Opened
 from pydlshogi.web.review import Review
+from pydlshogi.web.tree import Node
 
 MOST_EARLIER: Final = 10
 """Games that can be taken up again."""
 LARGEST: Final = 1 << 28
 """Bytes of the file of games."""
+
+Kept: TypeAlias = Mapping[str, Any]
+"""A game as JSON has it."""
+_OF_NODE: Final = {
+    "seconds": None,
+    "evaluation": None,
+    "comment": "",
+    "ended": None,
+    "broken_off": "unknown",
+    "discs": None,
+    "spent": 0.0,
+}
+"""What is kept of a position, and what need not be."""
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +141,7 @@ class Shelf:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         earlier = [game for each in self._earlier for game in each.kept]
         *others, shown = _earlier(self.shown).kept
-        write_whole(self._path, _signed(json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode()))
+        write_whole(self._path, json.dumps({"shown": shown, "earlier": [*earlier, *others]}).encode())
 
     def _first(self) -> TableGame:
         game = TableGame(next(iter(GAMES)), None, self._set_up)
@@ -152,7 +165,7 @@ class Shelf:
     def _taken_up(self, kept: Kept) -> Sheet:
         """A game that was kept. Raises ValueError or PlayerError where there can be none."""
         try:
-            sheet = self._sheet(game_of(kept, self._set_up))
+            sheet = self._sheet(_game_of(kept, self._set_up))
             if review := kept.get("review"):
                 sheet.review.take(review)
         except (AttributeError, LookupError, TypeError) as error:  # of another version
@@ -164,7 +177,8 @@ class Shelf:
         if self._path is None:
             return None
         try:
-            content = json.loads(_unsigned(read_plain(self._path, LARGEST)))
+            line, *_ = read_plain(self._path, LARGEST).split(b"\n", 1)  # versions before wrote a second one
+            content = json.loads(line)
             self._earlier += [_Earlier([each]) for each in content["earlier"]]
             return self._taken_up(content["shown"])
         except (FileNotFoundError, NotADirectoryError):
@@ -185,17 +199,62 @@ class Shelf:
 
 
 def _earlier(sheet: Sheet) -> _Earlier:
-    return _Earlier([{**kept(each.game), "review": each.review.kept()} for each in (*sheet.others(), sheet)], sheet)
+    return _Earlier([{**_kept(each.game), "review": each.review.kept()} for each in (*sheet.others(), sheet)], sheet)
 
 
-def _signed(line: bytes) -> bytes:
-    """A line, and below it what tells it from every other."""
-    return b"%s\n%s\n" % (line, hashlib.sha256(line).hexdigest().encode())
+def _kept(game: TableGame) -> Kept:
+    """The game with all its variations. Positions are numbered as they were added; each but the first has a parent."""
+    numbers = {node: number for number, node in enumerate(game.nodes)}
+    positions = [
+        {
+            "parent": None if node.parent is None else numbers[node.parent],
+            "move": node.move,
+            **{name: said for name, usual in _OF_NODE.items() if (said := getattr(node, name)) != usual},
+        }
+        for node in game.nodes
+    ]
+    return {
+        "game": game.game,
+        "start": game.start,
+        "sides": [*game.sides],
+        "names": [*game.names],
+        "clock": game.clock,
+        "event": game.event,
+        "date": game.date,
+        "place": game.place,
+        "fromFile": game.from_file,
+        "positions": positions,
+        "tip": numbers[game.tip],
+        "at": game.at,
+        "left": game.left and [numbers[game.left.line[-1]], game.left.at],
+    }
 
 
-def _unsigned(content: bytes) -> bytes:
-    """The line that was signed; a version before signed none. Raises ValueError where something was changed since."""
-    line, _, signature = content.partition(b"\n")
-    if signature and content != _signed(line):
-        raise ValueError("it was changed after it was written")
-    return line
+def _game_of(kept: Kept, set_up: SetUp) -> TableGame:
+    """The game that was kept. Raises ValueError or PlayerError where it is not offered any more, or has other rules."""
+    game = TableGame(kept["game"], kept.get("start"), set_up)
+    game.take_sides(kept["sides"])
+    game.names = kept["names"]
+    game.event, game.date, game.place = kept["event"], kept["date"], kept["place"]
+    if kept["clock"]:
+        game.clock = TimeControl(*kept["clock"])
+    first, *others = kept["positions"]
+    _describe(game.tip, first)
+    for position in others:
+        parent = game.nodes[position["parent"]]
+        if parent is not game.shown:
+            game.show(parent.path())
+        game.add(position["move"])
+        game.judge_tip()
+        _describe(game.tip, position)
+    game.from_file = kept["fromFile"]
+    if kept["left"]:
+        tip, at = kept["left"]
+        game.left = LeftLine(game.nodes[tip].path(), at)
+    game.show(game.nodes[kept["tip"]].path(), kept["at"])
+    return game
+
+
+def _describe(node: Node, position: Kept) -> None:
+    for name in _OF_NODE.keys() & position.keys():
+        setattr(node, name, GameEnd(*position[name]) if name == "ended" else position[name])

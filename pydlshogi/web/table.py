@@ -15,17 +15,20 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.queries import result
 from pydlshogi.catalogue import GAMES
 from pydlshogi.game import GameEnd
-from pydlshogi.player.base_player import KnownMove, PlayerError
+from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
 from pydlshogi.web.records import File, begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
+from pydlshogi.web.tree import written
 
 NEWS_EVERY: Final = 100.0
 """Milliseconds between two news of a search."""
 MOST_LINES: Final = 20
+LONGEST_LINE: Final = 12
+"""Moves of a candidate's line that are shown."""
 ALL_MOVES: Final = 600
 LONGEST_CLOCK: Final = 100_000.0
 """Seconds."""
@@ -58,8 +61,8 @@ class Table:
         self._tell = tell
         self.generation = 0
         self._error = ""
-        self._book: Sequence[KnownMove] = ()
-        """What books know of the position shown."""
+        self._book: Sequence[Sequence[Any]] = ()
+        """What books know of the position shown: the `KnownMove`s, each with its move as people write it."""
         engines = Engines(pool, self._lock)
         self._search = ShownSearch(engines)
         self._preparing = Preparing(engines, self._say_engine)
@@ -99,15 +102,13 @@ class Table:
                 **self._review.state(game.line),
             }
 
-    def greet(self, put: Put) -> None:
-        """Say all there is to a page that comes, before anything newer is said."""
+    def attend(self) -> None:
+        """A page has come: its clock goes on from what is said now."""
         with self._lock:
             if not self._clock.attended:
                 self._clock.attended = True
                 self._clock.follow(self._game)
-            put("setup", setup())  # first: a page draws no game of whose look it has not heard
-            self._say_state(put)
-            self._say_engine(put)
+            self._say_state()
 
     # What people do
 
@@ -202,7 +203,7 @@ class Table:
     def _policy(self, command: Command) -> None:
         if not self._game.person_to_move:
             raise Refused("it is not your turn")
-        if not GAMES[self._game.game].has_policy:
+        if not self._game.entry.has_policy:
             raise Refused("the engine of this game has no policy")
         # By naming the moves: what is known of a mate must not be the whole answer.
         moves = tuple(self._game.legal)
@@ -277,7 +278,7 @@ class Table:
     def _time_is_up(self) -> None:
         game = self._game
         game.go_to(len(game.moves))
-        self._end("time", 1 - game.turn_at_tip)
+        self._end("time", 1 - game.tip.turn)
 
     def _changed(self, step: bool = False) -> None:
         """The game is another one now: keep it, say it, and let the engines think about it, one that waits too where a
@@ -285,7 +286,10 @@ class Table:
         self.generation += 1
         self._search.stop()
         self._pace.drop()
-        self._book, self._error = self._search.engines.known_moves(self._game.game, self._game.position)
+        game = self._game
+        known, self._error = self._search.engines.known_moves(game.game, game.position)
+        look, shown = game.entry.look, game.shown
+        self._book = [(*each, written(look, shown.sfen, each[0], shown.move)) for each in known]
         self._clock.follow(self._game)
         self._keep()
         self._think(step)
@@ -383,19 +387,21 @@ class Table:
     def _info(self, answer: Answer) -> Message:
         """What was said of the position shown."""
         game = self._game
-        said = result(answer) | {"generation": self.generation, "final": answer.final}
-        return said | {"ply": game.at, "winRate": self._review.win_rate(game.shown)}
+        said = result(answer)
+        for info in said["moveInfos"]:
+            info["line"] = game.walk(info["pv"][:LONGEST_LINE])
+        about = {"generation": self.generation, "final": answer.final, "ply": game.at}
+        return said | about | {"winRate": self._review.win_rate(game.shown)}
 
-    def _say_engine(self, put: Put | None = None) -> None:
+    def _say_engine(self) -> None:
         """Whether one has to wait for it."""
-        (put or self._tell)("engine", {"prepares": self._preparing.lasts})
+        self._tell("engine", {"prepares": self._preparing.lasts})
 
-    def _say_state(self, put: Put | None = None) -> None:
-        """To one page or to all, with what was said of the position shown, if that is to be shown again."""
-        put = put or self._tell
-        put("state", self.state())
+    def _say_state(self) -> None:
+        """With what was said of the position shown, if that is to be shown again."""
+        self._tell("state", self.state())
         if (known := self._review.said(self._game.shown, self._search.watched)) is not None:
-            put("info", self._info(known))
+            self._tell("info", self._info(known))
 
 
 _IN_GAME: Final[Mapping[str, Callable[[TableGame, Command], None]]] = {
@@ -419,15 +425,14 @@ def setup() -> Message:
                 "opponents": [name for name, opponent in game.opponents.items() if opponent.is_there()],
                 "starts": [*game.starts],
                 "hasPolicy": game.has_policy,
-                "look": game.look and game.look._asdict(),
+                "look": game.look._asdict(),
+                "inDiscs": game.in_discs,
             }
             for name, game in GAMES.items()
         },
         "suffixes": suffixes(),
         "losses": LOSSES,
         "discLosses": DISC_LOSSES,
-        "depths": DEPTHS,
-        "paces": PACES,
     }
 
 
@@ -452,7 +457,7 @@ def _clock_of(command: Command) -> TimeControl | None:
     if (
         not isinstance(given, list)
         or len(given) != 2
-        or any(not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST_CLOCK for seconds in given)
+        or any(type(seconds) not in {int, float} or not 0 <= seconds <= LONGEST_CLOCK for seconds in given)
     ):
         raise Refused("a clock is two numbers of seconds")
     return TimeControl(*map(float, given)) if any(given) else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydlshogi.entry import GameEntry, Opponent, ladder
+from pydlshogi.entry import GameEntry, Look, Name, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.dobutsu import is_solved
 from pydlshogi.player.base_player import BasePlayer, Engine
@@ -58,6 +58,17 @@ class Dobutsu(GameEntry):
         "final_temperature": 0.25,
         "draw_ply": 160,
     }
+    look = Look(
+        hand=True,
+        names={
+            "K": Name("lion", "ライオン"),
+            "B": Name("elephant", "ぞう"),
+            "R": Name("giraffe", "きりん"),
+            "P": Name("chick", "ひよこ"),
+            "+P": Name("hen", "にわとり"),
+        },
+        letters={"K": "L", "B": "E", "R": "G", "P": "C", "+P": "H"},
+    )
 
     @property
     def rules(self) -> Rules:

@@ -11,8 +11,9 @@ from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
 from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
-from pydlshogi.web.played import RecordedGame, RecordedLine, TableGame
+from pydlshogi.web.played import TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
+from pydlshogi.web.tree import RecordedGame, RecordedLine
 
 _TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydlshogi.entry import GameEntry, OpeningNames, Opponent
+from pydlshogi.entry import GameEntry, Look, Name, OpeningNames, Opponent
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.othello.engine.options import AlphaBetaOptions, OthelloMCTSOptions
 from pydlshogi.player.base_player import BasePlayer, Engine
@@ -48,6 +48,7 @@ class Othello(GameEntry):
         "opening_plies": 8.0,
         "window": 100_000,
     }
+    look = Look(names={"D": Name("disc", "石")}, columns="abcdefgh", rows="12345678")
 
     @property
     def rules(self) -> Rules:
@@ -118,6 +119,13 @@ class Othello(GameEntry):
         from pydlshogi.games.othello.openings import opening
 
         return opening(position, before)
+
+    def score(self, position: "OthelloPosition") -> str:
+        """The discs of Black and White; at the end the winner has the empty squares too."""
+        discs, end = [position.now.black.bit_count(), position.now.white.bit_count()], position.ending()
+        if end is not None and end.winner is not None:
+            discs[end.winner] = 64 - discs[1 - end.winner]
+        return "{}-{}".format(*discs)
 
 
 GAME: Final = Othello()

@@ -12,8 +12,9 @@ from pydlshogi.games.shogi.kifu.formats import SUFFIXES
 from pydlshogi.games.shogi.kifu.game import Ending, Game, RecordError, Variation, Win
 from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
-from pydlshogi.web.played import Node, RecordedGame, RecordedLine, TableGame, variations_of
+from pydlshogi.web.played import TableGame
 from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
+from pydlshogi.web.tree import Node, RecordedGame, RecordedLine, variations_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
     "resign": "resignation",
@@ -68,7 +69,7 @@ def _game(played: TableGame) -> Game:
     line, ending = _line(0, played.line[1:], played.tip), played.tip.ending
     black, white = names_of(played)
     return Game(
-        played.start_sfen,
+        played.line[0].sfen,
         line.moves,
         _WINS[ending.winner] if ending else None,
         line.ending,

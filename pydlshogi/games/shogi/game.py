@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pydlshogi.entry import GameEntry, OpeningNames, Opponent, ladder
+from pydlshogi.entry import GameEntry, Look, Name, OpeningNames, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.shogi.engine.book import OwnBook, ShownBook
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
@@ -52,6 +52,25 @@ class Shogi(GameEntry):
         "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     }
     learning = {"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False}
+    look = Look(
+        hand=True,
+        names={
+            "K": Name("king", "玉"),
+            "R": Name("rook", "飛"),
+            "B": Name("bishop", "角"),
+            "G": Name("gold", "金"),
+            "S": Name("silver", "銀"),
+            "N": Name("knight", "桂"),
+            "L": Name("lance", "香"),
+            "P": Name("pawn", "歩"),
+            "+R": Name("dragon", "龍"),
+            "+B": Name("horse", "馬"),
+            "+S": Name("promoted silver", "成銀"),
+            "+N": Name("promoted knight", "成桂"),
+            "+L": Name("promoted lance", "成香"),
+            "+P": Name("tokin", "と"),
+        },
+    )
 
     @property
     def rules(self) -> Rules:
@@ -131,6 +150,9 @@ class Shogi(GameEntry):
         from pydlshogi.games.shogi.openings import opening
 
         return opening(position, before)
+
+    def gives_odds(self, start: str) -> bool:
+        return "/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w" in start
 
     def in_danger(self, position: "ShogiPosition") -> str:
         from pydlshogi.games.shogi.position import checked_king

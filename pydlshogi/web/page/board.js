@@ -1,7 +1,7 @@
 // The board as SVG: it draws a position and plays the moves that it was told are legal. It knows no rules.
 import { made, svg } from './dom.js'
-import { columnName, isBlack, nameOf, place, read, rowName, split } from './moves.js'
 import { LOOKS } from './pieces.js'
+import { isBlack, read, split } from './position.js'
 
 const MARGIN = 34 // where the coordinates are
 const EDGE = 10 // where nothing is
@@ -21,7 +21,7 @@ export class Board {
     root.addEventListener('keydown', event => this.key(event))
     root.addEventListener('pointerdown', event => this.press(event))
     // Whoever came by the mouse means the game with the arrow keys, and who came by Tab the squares.
-    addEventListener('keydown', event => { this.mouse &&= event.key !== 'Tab' })
+    addEventListener('keydown', ({ key }) => key === 'Tab' && root.classList.remove('mouse'))
     root.addEventListener('contextmenu', event => event.preventDefault())
     addEventListener('pointermove', event => this.pull(event))
     addEventListener('pointerup', event => this.release(event))
@@ -45,13 +45,12 @@ export class Board {
 
   draw () {
     const { game, position, legal, last, danger, flip, wide, pairs } = this.view
-    const look = LOOKS[game]
+    const look = this.look = LOOKS[game]
     const hand = wide ? 0 : look.hand // the room above and below
     const left = EDGE + (wide ? look.hand : 0)
     const right = MARGIN + (wide ? look.hand : 0)
     const { rows, turn, hands } = read(position)
-    this.rows = rows
-    const [width, height] = [rows[0].length, rows.length]
+    const [width, height] = this.size = [rows[0].length, rows.length]
     this.focus = [Math.min(this.focus[0], width - 1), Math.min(this.focus[1], height - 1)]
     const cellHeight = 100 * look.ratio
     const [w, h] = [width * 100, height * cellHeight]
@@ -79,14 +78,14 @@ export class Board {
     const seen = (x, y) => flip ? [width - 1 - x, height - 1 - y] : [x, y]
     const grid = svg('g', { role: 'grid', 'aria-label': this.word('board') })
     rows.forEach((row, y) => grid.append(svg('g', { role: 'row' }, ...row.map((letter, x) => {
-      const at = nameOf(x, y, rows)
+      const at = this.nameOf(x, y)
       const [column, line] = seen(x, y)
       const can = targets.has(at) ? `, ${this.word('target')}` : movable.has(at) ? `, ${this.word('movable')}` : ''
       const threatened = at === danger ? `, ${this.word('inDanger')}` : ''
       const focusable = x === this.focus[0] && y === this.focus[1]
       return cell(at, left + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
         role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
-        'aria-label': `${at} ${letter ? this.say(letter) : this.word('empty')}${threatened}${can}`
+        'aria-label': `${at} ${letter ? this.say(letter, game) : this.word('empty')}${threatened}${can}`
       }, ...(letter ? [piece(letter)] : []))
     }))))
     const held = ['b', 'w'].map(side => svg('g', { role: 'group', class: 'hand',
@@ -102,16 +101,15 @@ export class Board {
       const number = count > 1 ? [svg('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
       return cell(own ? `${letter}*` : `${shown}_held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
         'aria-pressed': `${letter}*` === this.from && own,
-        'aria-label': `${this.say(shown)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
+        'aria-label': `${this.say(shown, game)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
     })))
     const coordinates = svg('g', { class: 'coordinates', 'aria-hidden': true })
     for (let x = 0; x < width; x++) {
-      coordinates.append(svg('text', { x: left + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, columnName(x, rows)))
+      coordinates.append(svg('text', { x: left + 100 * seen(x, 0)[0] + 50, y: MARGIN + hand - 9 }, this.columns[x]))
     }
-    const ranks = this.word('ranks')
     for (let y = 0; y < height; y++) {
       const line = MARGIN + hand + cellHeight * (seen(0, y)[1] + 0.5) + 8
-      coordinates.append(svg('text', { x: left + w + 17, y: line }, look.turns ? rowName(y, rows) : ranks[y]))
+      coordinates.append(svg('text', { x: left + w + 17, y: line }, this.word(look.rows)[y]))
     }
     const pieces = svg('defs')
     pieces.innerHTML = Object.entries(pairs && look.pairs || look.pieces).map(([name, markup]) => `<g id="piece${name}">${markup}</g>`).join('')
@@ -139,19 +137,17 @@ export class Board {
 
   /** What stands elsewhere than before slides there, and discs turn. */
   slide (before, now) {
-    const squares = now.rows.flatMap((row, y) => row.map((letter, x) => ({ at: nameOf(x, y, now.rows), old: before.rows[y][x], letter })))
+    const squares = now.rows.flatMap((row, y) => row.map((letter, x) => ({ at: this.nameOf(x, y), old: before.rows[y][x], letter })))
       .filter(({ old, letter }) => old !== letter)
-    const came = squares.filter(({ letter }) => letter)
-    const { turns } = LOOKS[this.view.game]
-    if (!turns && came.length > 2) return // another game, or many moves at once
-    for (const { at, old, letter } of came) {
+    const left = squares.filter(({ letter }) => !letter)
+    const came = squares.filter(({ letter }) => letter).map(each => ({ ...each, from: left.find(({ old }) => old.at(-1) === each.letter.at(-1)) }))
+    const turned = came.filter(({ old, letter, from }) => old && !from && old.toUpperCase() === letter.toUpperCase())
+    for (const { at } of turned) this.cell(at).querySelector('use').animate({ transform: ['scaleX(.05)', 'scaleX(1)'] }, SLIDE)
+    if (came.length - turned.length > 2) return // another game, or many moves at once
+    for (const { at, letter, from } of came) {
       const piece = this.cell(at).querySelector('use')
-      if (turns) {
-        if (old) piece.animate({ transform: ['scaleX(.05)', 'scaleX(1)'] }, SLIDE)
-        continue
-      }
-      const from = squares.find(other => other.old.at(-1) === letter.at(-1))?.at ?? `${letter.toUpperCase()}*`
-      const [start, end] = [this.centres.get(from) ?? this.centres.get(`${letter}_held`), this.centres.get(at)]
+      const start = this.centres.get(from?.at ?? `${letter.toUpperCase()}*`) ?? this.centres.get(`${letter}_held`)
+      const end = this.centres.get(at)
       if (!start) continue
       const moving = svg('g', {}, piece.cloneNode())
       this.sliding.append(moving)
@@ -205,8 +201,22 @@ export class Board {
     return svg('circle', { class: 'own', cx: start[0], cy: start[1], r: 44 })
   }
 
-  say (letter) {
-    return `${this.word(isBlack(letter) ? 'black' : 'white')} ${this.word(LOOKS[this.view.game].names[letter.toUpperCase()])}`
+  say (letter, game) {
+    return `${this.word(isBlack(letter) ? 'black' : 'white')} ${this.word(LOOKS[game].names[letter.toUpperCase()][0])}`
+  }
+
+  get columns () {
+    return this.look.columns.slice(-this.size[0])
+  }
+
+  /** The name of the square in a column and a row, both from the top left. */
+  nameOf (x, y) {
+    return this.columns[x] + this.look.rows[y]
+  }
+
+  /** Its column and row. */
+  place (at) {
+    return [this.columns.indexOf(at[0]), this.look.rows.indexOf(at[1])]
   }
 
   cell (at) {
@@ -215,7 +225,7 @@ export class Board {
 
   /** The focus, on the square that has it among squares. */
   take () {
-    const square = this.cell(nameOf(...this.focus, this.rows))
+    const square = this.cell(this.nameOf(...this.focus))
     square.setAttribute('tabindex', 0)
     square.focus()
   }
@@ -241,16 +251,8 @@ export class Board {
 
   // Dragging, with the mouse or a pen: a finger scrolls the page, and taps. With the right button it draws an arrow.
 
-  get mouse () {
-    return this.root.classList.contains('mouse')
-  }
-
-  set mouse (came) {
-    this.root.classList.toggle('mouse', came)
-  }
-
   press (event) {
-    this.mouse = true
+    this.root.classList.add('mouse')
     const at = event.target.closest('[data-at]')?.dataset.at
     if (event.button === 2) this.pointed = at ?? ''
     if (at && this.movable(at) && event.button === 0 && event.pointerType !== 'touch') {
@@ -343,12 +345,10 @@ export class Board {
     const at = event.target.dataset?.at
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
     if (!at) return
-    if (step && !this.mouse) {
+    if (step && !this.root.classList.contains('mouse')) {
       if (event.target.getAttribute('role') === 'gridcell') { // from a hand the focus comes back to where it was
         const way = this.view.flip ? -1 : 1
-        const [x, y] = place(at, this.rows)
-        const within = (value, size) => Math.max(0, Math.min(size - 1, value))
-        this.focus = [within(x + way * step[0], this.rows[0].length), within(y + way * step[1], this.rows.length)]
+        this.focus = this.place(at).map((value, axis) => Math.max(0, Math.min(this.size[axis] - 1, value + way * step[axis])))
         event.target.setAttribute('tabindex', -1)
       }
       this.take()

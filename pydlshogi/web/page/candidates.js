@@ -1,21 +1,17 @@
 // What the engine thinks of the position shown: its candidates as rows and as arrows, and a line that is stepped through.
 import { percent, signed } from './chart.js'
 import { $, made } from './dom.js'
-import { after } from './moves.js'
 import { LOOKS } from './pieces.js'
 
 const MANY = 100000 // from which on three digits of a number are enough
 
 export class Candidates {
-  /** @param {() => void} changed another position of a line is to be shown */
+  /** `changed` is called where another position of a line is to be shown. */
   constructor (changed) {
-    Object.assign(this, { changed, info: null, game: '', preview: null }) // preview: {place, moves, plies}, where a line is stepped through
+    Object.assign(this, { changed, info: null, game: '', preview: null }) // preview: {place, pv, line, plies}, where a line is stepped through
   }
 
-  /**
-   * @param {string} game
-   * @param {?object} info what was said last, see `result` in queries.py; null of another position
-   */
+  /** What was said last, see `_info` in table.py; null of another position. */
   take (game, info) {
     Object.assign(this, { game, info })
     if (!info || this.preview?.place >= this.infos.length) this.preview = null // with its row, which nobody can leave any more
@@ -28,11 +24,9 @@ export class Candidates {
 
   /** The position that is stepped to from one, and the move that led there. */
   stepped (position, last) {
-    for (const move of this.preview ? this.preview.moves.slice(0, this.preview.plies) : []) {
-      position = after(position, move)
-      last = move
-    }
-    return [position, last]
+    if (!this.preview?.plies) return [position, last]
+    const { pv, line, plies } = this.preview
+    return [line[plies - 1][1], pv[plies - 1]]
   }
 
   get arrows () {
@@ -41,9 +35,9 @@ export class Candidates {
       weight: each.visits === null ? Math.max(0, 1 - 5 * (best.winrate - each.winrate)) : Math.sqrt((each.visits + 1) / (best.visits + 1)) }))
   }
 
-  /** Othello's alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
+  /** Alpha-beta tells discs in place of visits. Other games have none of a mate that is known. */
   inDiscs (each) {
-    return LOOKS[this.game].turns && each.visits === null
+    return LOOKS[this.game].inDiscs && each.visits === null
   }
 
   /** How much worse a move is than the best: 0 hardly, 1 by an inaccuracy, 2 by a mistake. */
@@ -58,20 +52,20 @@ export class Candidates {
     return this.inDiscs(each) ? discsWon(each) : percent(each.winrate, 0)
   }
 
-  /**
-   * @param {(moves: string[]) => string[]} write moves from the position shown
-   * @param {(name: string) => string} word
-   */
-  draw (write, word) {
+  /** `tell` gives a move in the reader's language, of those that the server has written in all. `points`: centipawns are
+   * shown in place of win rates. */
+  draw (tell, word, points) {
     const { info, infos } = this
     const discs = infos.every(each => this.inDiscs(each))
+    const inPoints = points && !LOOKS[this.game]?.inDiscs
     $('candidates').hidden = $('lineField').hidden = !infos.length
+    $('second').textContent = word(inPoints ? 'points' : 'win')
     $('third').textContent = word(discs ? 'discs' : 'visits')
     while ($('lines').children.length > infos.length) $('lines').lastChild.remove()
     infos.forEach((each, place) => {
       const row = $('lines').children[place] ?? $('lines').appendChild(this.row(place))
-      const [move, ...line] = write(each.pv.slice(0, 12))
-      const worth = each.mate ? word(each.mate > 0 ? 'winsIn' : 'losesIn').replace('#', Math.abs(each.mate)) : `${percent(each.winrate)} %`
+      const [move, ...line] = each.line.map(([written]) => tell(written))
+      const worth = each.mate ? word(each.mate > 0 ? 'winsIn' : 'losesIn').replace('#', Math.abs(each.mate)) : inPoints ? signed(each.scoreCp) : `${percent(each.winrate)} %`
       const cells = [move, worth, discs ? discsWon(each) : short(each.visits), line.join(' ')]
       cells.forEach((text, column) => { row.children[column].textContent = text })
     })
@@ -89,11 +83,13 @@ export class Candidates {
     }
     const step = (event, by) => {
       event.preventDefault()
-      if (!this.preview) return
-      const { moves, plies } = this.preview
-      show({ ...this.preview, plies: Math.max(0, Math.min(moves.length, plies + by)) })
+      const { line, plies } = this.preview ?? {}
+      if (line) show({ ...this.preview, plies: Math.max(0, Math.min(line.length, plies + by)) })
     }
-    row.onmouseenter = row.onfocus = () => show({ place, moves: this.infos[place].pv, plies: this.infos[place].pv.length })
+    row.onmouseenter = row.onfocus = () => {
+      const { pv, line } = this.infos[place]
+      show({ place, pv, line, plies: line.length })
+    }
     row.onmouseleave = row.onblur = () => show(null)
     row.addEventListener('wheel', event => step(event, Math.sign(event.deltaY)), { passive: false })
     row.onkeydown = event => {

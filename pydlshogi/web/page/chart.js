@@ -8,20 +8,14 @@ const WIDTH = 400
 const [LEFT, RIGHT] = [26, 10] // of the charts of a game, where its moves are not
 const SHORTEST = 10 // moves that there is room for
 
-/** @typedef {import('./state.js').State} State */
-
 export const percent = (share, digits = 1) => (100 * share).toFixed(digits)
 
 export const signed = number => number > 0 ? `+${number}` : number < 0 ? `−${-number}` : '0'
 
-/** Whether the analysis counts what moves cost in discs. @param {State} state */
+/** Whether the analysis counts what moves cost in discs. */
 export const inDiscs = ({ judged }) => (judged[0]?.discs ?? null) !== null
 
-/**
- * By how many discs Black will have won, after so many moves, as far as the analysis counts them; null: it does not.
- * @param {State} state
- * @returns {?Array<number>}
- */
+/** By how many discs Black will have won, after so many moves, as far as the analysis counts them; null: it does not. */
 export function discsOf (state) {
   if (!inDiscs(state)) return null
   const discs = []
@@ -32,23 +26,14 @@ export function discsOf (state) {
 const plies = state => Math.max(SHORTEST, state.moves.length)
 const across = (state, ply) => LEFT + (WIDTH - LEFT - RIGHT) * ply / plies(state)
 
-/**
- * The ply of a chart of the game that is pointed at.
- * @param {MouseEvent} event
- * @param {State} state
- */
+/** The ply of a chart of the game that is pointed at. */
 export function clicked (event, state) {
   const box = event.currentTarget.getBoundingClientRect()
   const x = (event.clientX - box.left) / box.width * WIDTH
   return Math.max(0, Math.min(state.moves.length, Math.round((x - LEFT) / (WIDTH - LEFT - RIGHT) * plies(state))))
 }
 
-/**
- * Black's win rate after each move, or by how many discs Black is ahead, with the mistakes as dots.
- * @param {SVGElement} root
- * @param {State} state
- * @param {?number} pointed the ply under the pointer
- */
+/** Black's win rate after each move, or by how many discs Black is ahead, with the mistakes as dots. */
 export function drawWinRates (root, state, pointed = null) {
   const x = ply => across(state, ply)
   const y = share => 5 + 84 * (1 - share)
@@ -74,11 +59,7 @@ export function drawWinRates (root, state, pointed = null) {
     ...state.judged.filter(each => each.mark).map(each => dot(each.sure ? MARKS[each.mark] : 'unsure', 4, each.number, discs ? shares[each.number] : each.winRate)))
 }
 
-/**
- * What each move cost: Black's upwards, White's downwards; half of winning, or 16 discs, are as high as there is room for.
- * @param {SVGElement} root
- * @param {State} state
- */
+/** What each move cost: Black's upwards, White's downwards; half of winning, or 16 discs, are as high as there is room for. */
 export function drawLosses (root, state) {
   const wide = Math.max(1, 0.7 * (across(state, 1) - across(state, 0)))
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 30, y2: 30 }),
@@ -89,12 +70,7 @@ export function drawLosses (root, state) {
     }))
 }
 
-/**
- * How many moves of each side cost how much: a pair of bars, Black's and White's, between two bounds.
- * @param {SVGElement} root
- * @param {State['summary']} summary
- * @param {string[]} bounds
- */
+/** How many moves of each side cost how much: a pair of bars, Black's and White's, between two bounds. */
 export function drawHistogram (root, summary, bounds) {
   const most = Math.max(1, ...summary.flatMap(each => each.histogram))
   const room = WIDTH / (bounds.length + 1)
@@ -108,12 +84,7 @@ export function drawHistogram (root, summary, bounds) {
   root.replaceChildren(svg('line', { class: 'middle', x1: 0, x2: WIDTH, y1: 68, y2: 68 }), ...bars, ...labels)
 }
 
-/**
- * How well each side has played, a row for each.
- * @param {HTMLTableElement} root
- * @param {State} state
- * @param {(name: string) => string} word
- */
+/** How well each side has played, a row for each. */
 export function drawSummary (root, state, word) {
   const share = number => number === null ? '' : number.toFixed(0)
   const marks = Object.keys(state.summary[0]?.marks ?? {})

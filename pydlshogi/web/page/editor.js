@@ -1,11 +1,10 @@
 // A board on which pieces are put as one likes. Whether that is a position is for the server to say.
 import { Board } from './board.js'
 import { $, made } from './dom.js'
-import { isBlack, nameOf, read, write } from './moves.js'
 import { LOOKS } from './pieces.js'
+import { isBlack, read, write } from './position.js'
 
 export class Editor {
-  /** @param {(name: string) => string} word */
   constructor (word) {
     Object.assign(this, { word, view: null, position: null, chosen: '' })
     this.board = new Board($('editBoard'), () => {}, word)
@@ -22,7 +21,7 @@ export class Editor {
     return `${write(this.position)} 1`
   }
 
-  /** @param {object} view what the game's board shows */
+  /** Begin from what the game's board shows. */
   open (view) {
     this.view = { ...view, legal: [], last: [], danger: '', arrows: [], heat: {}, wide: false }
     this.position = read(view.position)
@@ -35,16 +34,12 @@ export class Editor {
     choose(letters[0])
     $('toBlack').hidden = $('toWhite').hidden = !hand
     $('palette').replaceChildren(...[...letters, '', ...letters.map(letter => letter.toLowerCase())].map(letter => {
-      const input = made('input', { type: 'radio', name: 'piece', checked: letter === this.chosen, ariaLabel: this.word('erase'), onchange: () => choose(letter) })
+      const name = letter ? this.board.say(letter, view.game) : this.word('erase')
+      const input = made('input', { type: 'radio', name: 'piece', checked: letter === this.chosen, ariaLabel: name, onchange: () => choose(letter) })
       const label = made('label', { className: view.game }, input)
-      if (!letter) {
-        label.append(made('span', { className: 'erase', textContent: '×', title: this.word('erase') }))
-        return label
-      }
-      const side = isBlack(letter) ? 'black' : 'white'
-      input.ariaLabel = `${this.word(side)} ${this.word(LOOKS[view.game].names[letter.toUpperCase()])}`
-      label.insertAdjacentHTML('beforeend', `<svg viewBox="-50 -50 100 100" aria-hidden="true"><g class="${side}" transform="${
-        isBlack(letter) ? '' : 'rotate(180)'}">${(view.pairs && pairs || pieces)[letter.toUpperCase()]}</g></svg>`)
+      label.insertAdjacentHTML('beforeend', !letter ? '<span class="erase">×</span>'
+        : `<svg viewBox="-50 -50 100 100" aria-hidden="true"><g class="${isBlack(letter) ? 'black' : 'white'}" transform="${
+          isBlack(letter) ? '' : 'rotate(180)'}">${(view.pairs && pairs || pieces)[letter.toUpperCase()]}</g></svg>`)
       return label
     }))
     this.draw()
@@ -68,15 +63,13 @@ export class Editor {
 
   /** The chosen piece comes to a square, or what stands there goes; a piece in a hand goes. */
   put (at) {
-    const letter = at[0]
     if (at.endsWith('*') || at.endsWith('_held')) {
       const black = at.endsWith('*') === (this.position.turn === 'b')
-      this.give(black ? 'b' : 'w', -1, letter.toUpperCase())
+      this.give(black ? 'b' : 'w', -1, at[0].toUpperCase())
       return
     }
-    this.change(({ rows }) => rows.forEach((row, y) => row.forEach((piece, x) => {
-      if (nameOf(x, y, rows) === at) row[x] = piece === this.chosen || (piece && !this.chosen) ? '' : this.chosen
-    })))
+    const [x, y] = this.board.place(at)
+    this.change(({ rows }) => { rows[y][x] = rows[y][x] === this.chosen ? '' : this.chosen })
   }
 
   /** So many pieces more in a hand. */

@@ -1,22 +1,16 @@
 // Where games begin: which game, against whom, on which side, with how much time. What was chosen last is remembered.
 import { $, made, svg } from './dom.js'
 import { LOOKS } from './pieces.js'
+import { kind } from './state.js'
 import { wordIn } from './words.js'
 
 const MINUTES = [0, 1, 3, 5, 10, 15, 30, 60] // that a clock may have
 const SECONDS = [0, 5, 10, 30, 60]
 const REMEMBERED = ['opponent', 'side', 'other', 'mainTime', 'byoyomi']
 
-/** @typedef {import('./state.js').State} State */
-
 export class Home {
-  /**
-   * @param {(command: object) => Promise<?Response>} send
-   * @param {?Storage} storage
-   * @param {(game: string, start: string) => string} kind of a game, by which its sides are named
-   */
-  constructor (send, storage, kind) {
-    Object.assign(this, { send, storage, kind, setup: null, language: 'en', state: null })
+  constructor (send, storage) {
+    Object.assign(this, { send, storage, setup: null, language: 'en', state: null })
     this.chosen = JSON.parse(storage?.getItem('lastGame') ?? '{}')
     for (const id of ['opponent', 'side', 'startName']) $(id).onchange = () => this.fill()
   }
@@ -42,7 +36,7 @@ export class Home {
     const from = [...starts, ...(game === this.state?.game ? ['position shown'] : [])]
     this.options('startName', from.map(name => [name, this.word(name)]), starts[0])
     const start = $('startName').value
-    const begun = start === 'position shown' ? this.kind(game, this.state.start) : start === 'even' ? game : 'odds'
+    const begun = start === 'position shown' ? kind(this.state) : start === 'even' ? game : 'odds'
     const engines = opponents.map(name => [name, this.word(name)])
     this.options('opponent', [...engines, ['', this.word('person')]], opponents[0])
     this.options('side', [['0', this.word('black', begun)], ['1', this.word('white', begun)], ['watch', this.word('watchGame')]], '0')
@@ -54,7 +48,7 @@ export class Home {
     $('opponentLabel').textContent = this.word($('otherField').hidden ? 'opponent' : 'black', begun)
     $('otherLabel').textContent = this.word('white', begun)
     $('startField').hidden = from.length === 1
-    $('startTextLabel').textContent = this.word(LOOKS[game].turns ? 'transcript' : 'sfen')
+    $('startTextLabel').textContent = this.word('sfen', game)
   }
 
   makeCards () {
@@ -79,10 +73,7 @@ export class Home {
     $(id).value = wanted.find(value => values.includes(String(value)))
   }
 
-  /**
-   * A text that was refused is there to be repaired, with what stands above it.
-   * @param {string} [game] the one to be chosen
-   */
+  /** A text that was refused is there to be repaired, with what stands above it. `game`: the one to be chosen. */
   prepare (game) {
     const card = $('cards').querySelector(`[value=${game}]`)
     if (card) card.checked = true

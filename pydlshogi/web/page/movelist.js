@@ -1,57 +1,46 @@
 // The moves of the game as a list of two columns, with marks and variations, and what is said of the move that is shown.
 import { MARKS, percent } from './chart.js'
 import { made } from './dom.js'
-import { after } from './moves.js'
 
 const MOST_SHOWN = 8 // moves of a variation
 const AS_GOOD = 0.005 // of winning: who loses less has played as well
-
-/** @typedef {import('./state.js').State} State */
 
 /** How a move is marked: grey until no later look of the analysis can change it. */
 const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : ''
 
 export class MoveList {
-  /**
-   * @param {HTMLElement} root
-   * @param {{goTo: (ply: number) => void, vary: (number: number) => void, remove: (number: number) => void}} does shows a
-   *   move of the line, shows another line, deletes one
-   * @param {(name: string) => string} word
-   */
+  /** `does` has what shows a move of the line (goTo), shows another line (vary) and deletes one (remove). */
   constructor (root, does, word) {
     Object.assign(this, { root, does, word })
     new ResizeObserver(() => this.follow()).observe(root)
   }
 
-  /**
-   * The list stays as it is but for what is new: news come between the press of a button and its release.
-   * @param {State} state
-   * @param {(sfen: string, moves: string[], ply: number) => string[]} write the moves that follow so many, with whose they are
-   */
-  show (state, write) {
+  /** The list stays as it is but for what is new: news come between the press of a button and its release. `tell` gives a
+   * move in the reader's language, of those that the server has written in all. */
+  show (state, tell) {
     const { root } = this
     const judged = new Map(state.judged.map(each => [each.number, each]))
-    const names = write(state.start, state.moves, 0)
     const others = new Map()
     let leaves = null
     for (const each of state.variations) { // those that leave a variation stand behind it
-      if (each[1] === 0) leaves = each[0]
+      const [after, depth] = each
+      if (depth === 0) leaves = after
       others.set(leaves, [...(others.get(leaves) ?? []), each])
     }
     const before = root.querySelector('[aria-current=step]')
     root.dataset.first = (state.turn + state.at) % 2
     while (root.children.length > state.moves.length) root.lastChild.remove()
-    state.moves.forEach((move, index) => {
+    state.written.forEach((written, index) => {
       const each = judged.get(index + 1)
       const lost = each?.mark ? ` ${each.mark} ${lossOf(each, '')}` : '' // there is no room for the unit
       const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.does.goTo(index + 1) }), made('span')))
       const button = item.firstChild
-      const text = names[index] + lost
+      const text = tell(written) + lost
       if (button.textContent !== text) button.textContent = text
       button.className = markOf(each)
       button.setAttribute('aria-current', index + 1 === state.at ? 'step' : 'false')
       const last = index + 1 === state.moves.length ? others.get(index + 1) ?? [] : [] // that go on where the line ends
-      this.showVariations(item.lastChild, [...(others.get(index) ?? []), ...last], state, write)
+      this.showVariations(item.lastChild, [...(others.get(index) ?? []), ...last], tell)
     })
     // Once the frame is laid out: what is known of the position comes after it, and leaves the list less room.
     if (root.querySelector('[aria-current=step]') !== before) requestAnimationFrame(() => this.follow())
@@ -64,17 +53,13 @@ export class MoveList {
   }
 
   /** Other lines, each a button that shows it, and one that deletes it where that may be. */
-  showVariations (root, variations, state, write) {
+  showVariations (root, variations, tell) {
     const shown = JSON.stringify([variations, document.documentElement.lang])
     if (root.dataset.shown === shown) return
     root.dataset.shown = shown
     root.className = 'variations'
-    const lines = [state.moves]
-    root.replaceChildren(...variations.map(([ply, depth, number, moves, own]) => {
-      const before = lines[depth].slice(0, ply)
-      lines[depth + 1] = [...before, ...moves]
-      const names = write(before.reduce(after, state.start), moves.slice(0, MOST_SHOWN), ply)
-      const text = `${ply + 1} ${names.join(' ')}${moves.length > MOST_SHOWN ? ' …' : ''}`
+    root.replaceChildren(...variations.map(([ply, depth, number, moves, written, own]) => {
+      const text = `${ply + 1} ${written.slice(0, MOST_SHOWN).map(tell).join(' ')}${moves.length > MOST_SHOWN ? ' …' : ''}`
       const row = made('span', {}, made('button', { textContent: text, onclick: () => this.does.vary(number) }))
       row.style.paddingLeft = `${depth}em`
       if (own) row.append(made('button', { className: 'delete', textContent: '×', ariaLabel: `${this.word('delete')} ${text}`, onclick: () => this.does.remove(number) }))
@@ -86,21 +71,14 @@ export class MoveList {
 /** What a move cost: of winning, or in discs. */
 const lossOf = ({ loss, discs }, unit = ' %') => discs === null ? `−${percent(loss)}${unit}` : `−${discs}`
 
-/**
- * What the analysis says of the move that led to the position shown; nothing where it has not looked.
- * @param {State} state
- * @param {(sfen: string, moves: string[], ply: number) => string[]} write
- * @param {(name: string) => string} word
- * @returns {Array<string|Element>}
- */
-export function sentence (state, write, word) {
-  const { asked, at, moves } = state
-  if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${write(state.position, [moves[at]], at)[0]}`]
+/** What the analysis says of the move that led to the position shown, as texts and elements; nothing where it has not looked. */
+export function sentence (state, tell, word) {
+  const { asked, at, written } = state
+  if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${tell(written[at])}`]
   const each = state.judged.find(({ number }) => number === at)
   if (!each && !(asked && state.judging)) return []
-  const before = moves.slice(0, at - 1).reduce(after, state.start)
-  const named = move => made('strong', { textContent: move ? write(before, [move], at - 1)[0] : word('declare') })
-  const name = named(moves[at - 1])
+  const named = textContent => made('strong', { textContent })
+  const name = named(tell(written[at - 1]))
   if (!each) return [name, `: ${word('isJudged')}`]
   const unit = each.discs === null ? '' : ` ${word('discsLost')}`
   if (asked) return [name, `${asked.found ? '' : ` ${lossOf(each)}${unit}`}: ${word(asked.found ? 'rightMove' : 'notYet')}`]
@@ -108,5 +86,5 @@ export function sentence (state, write, word) {
   const lost = ` ${each.mark ? `${each.mark} ${word(each.mark)} ` : ''}${lossOf(each)}${unit}`
   if (each.best === null) return [name, lost] // as a record has it, which knows of no better move
   const good = each.discs === null ? each.loss < AS_GOOD : each.discs === 0
-  return [name, good ? `: ${word('good')} ` : `${lost}, ${word('better')} `, named(each.best)]
+  return [name, good ? `: ${word('good')} ` : `${lost}, ${word('better')} `, named(each.better ? tell(each.better) : word('declare'))]
 }

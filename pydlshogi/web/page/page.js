@@ -5,14 +5,11 @@ import { clicked, discsOf, drawHistogram, drawLosses, drawSummary, drawWinRates,
 import { $, made, present, say } from './dom.js'
 import { Editor } from './editor.js'
 import { Home } from './home.js'
-import { dress } from './icons.js'
 import { MoveList, sentence } from './movelist.js'
-import { split, touched } from './moves.js'
-import { written } from './notation.js'
 import { LOOKS, learnLooks } from './pieces.js'
+import { split, touched } from './position.js'
 import { Records } from './records.js'
 import { Server } from './server.js'
-import { Settings } from './settings.js'
 import { sound } from './sound.js'
 import { isMoveOn, kind, mistakes, otherLevel, own, statusText } from './state.js'
 import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
@@ -35,20 +32,20 @@ function storage () {
 let language = storage()?.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
 let setup = null
-/** @type {?import('./state.js').State} */
-let state = null
+let state = null // as the server says it
 let heat = {}
 let prepares = false // the engine is being loaded, or compiled even
 let stateCame = 0 // when, in milliseconds
 let turned = false
 let wanted = null // {ply, generation}: what was asked for, until a state of that generation is shown
 let revealed = 0 // the generation in which the reader wants to see what a better move would be
-const word = name => wordIn(language, name, state && kind(state.game, state.start))
+const word = name => wordIn(language, name, state && kind(state))
+/** What the server says in English and in Japanese. */
+const tell = ([english, japanese]) => language === 'ja' ? japanese : english
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word, move => state.legal.length && send({ do: 'why', move }))
 const candidates = new Candidates(() => drawBoard())
-const settings = new Settings(storage(), () => state && drawBoard())
 const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
   remove: number => send({ do: 'delete', number }) }, word)
 
@@ -76,9 +73,6 @@ const NEWS = {
     home.fill()
     $('suffixes').textContent = setup.suffixes.join(' ')
     $('recordFile').accept = setup.suffixes.join()
-    for (const [id, values] of [['depth', setup.depths], ['pace', setup.paces]]) {
-      $(id).replaceChildren(...values.map((value, place) => made('option', { value, textContent: word(`${id} ${place}`) })))
-    }
     if (!state) return
     offerHome()
     show()
@@ -90,7 +84,7 @@ const NEWS = {
     }
     if ((state?.error && !message.error) || $('error').textContent === word('gone')) $('error').textContent = ''
     if (state === null) $('lineCount').value = message.lines
-    if (settings.get('sound') === 'on' && isMoveOn(state, message)) sound(LOOKS[message.game].turns ? 'stone' : 'piece')
+    if (liked.sound === 'on' && isMoveOn(state, message)) sound(LOOKS[message.game].sound)
     state = home.state = message
     $('nav').inert = $('table').inert = false
     offerHome()
@@ -112,7 +106,11 @@ const NEWS = {
     prepares = message.prepares
     if (state) drawOpening()
   },
-  phone: offerPhone,
+  phone ({ address, code }) {
+    $('phoneAddress').textContent = address
+    $('code').innerHTML = code
+    $('phone').hidden = false
+  },
   policy (message) {
     if (message.generation !== state.generation) return
     heat = {}
@@ -134,7 +132,7 @@ function show () {
   drawBoard()
   drawLines()
   drawWinRates($('graph'), state)
-  moveList.show(state, write)
+  moveList.show(state, tell)
   drawSentence()
   drawJudged()
   drawClock()
@@ -246,7 +244,7 @@ function drawClock () {
     const lost = state.ending?.reason === 'time' && state.ending.winner !== place
     const seconds = lost ? 0 : Math.max(0, Math.ceil(left))
     const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
-    if (running && left < 10 && !clock.stands && shown.textContent !== text && settings.get('sound') === 'on') sound('tick')
+    if (running && left < 10 && !clock.stands && shown.textContent !== text && liked.sound === 'on') sound('tick')
     shown.textContent = text
     shown.className = running ? (left < 10 ? 'running short' : 'running') : ''
   }
@@ -258,10 +256,10 @@ function drawBoard () {
   const { preview, arrows } = candidates
   board.show({ game: state.game, position, legal: preview ? [] : state.legal, last: touched(last), danger: preview ? '' : state.inDanger, arrows,
     heat: preview ? {} : heat, flip: flipped(), wide: WIDE.matches,
-    pairs: settings.get('pieces') === 'two' })
+    pairs: liked.pieces === 'two' })
 }
 
-const drawLines = () => candidates.draw(moves => written(state.game, state.position, moves, language, word), word)
+const drawLines = () => candidates.draw(tell, word, (liked.worth || (language === 'ja' ? 'points' : 'rate')) === 'points')
 
 for (const chart of ['graph', 'losses']) $(chart).onclick = event => goTo(clicked(event, state))
 $('graph').onpointermove = event => pointAt(clicked(event, state))
@@ -280,27 +278,20 @@ function drawGraphAt (ply) {
   $('graphAt').textContent = known === null ? '' : `${discs ? `${signed(known)} ${word('discsLost')}` : `${percent(known)} %`} ${place}`
 }
 
-/** The moves that follow so many of the game, each with the sign of its side, as Japanese records have it. */
-function write (sfen, moves, ply) {
-  const signed = language === 'ja' && !LOOKS[state.game].turns
-  const first = (state.turn + state.at + ply) % 2
-  return written(state.game, sfen, moves, language, word).map((name, place) => (signed ? '▲△'[(first + place) % 2] : '') + name)
-}
-
 /** What there is to say of the move that led to the position shown, or of how to begin. */
 function drawSentence () {
-  const said = sentence(state, write, word)
+  const said = sentence(state, tell, word)
   const text = said.length ? said : [!state.moves.length && state.legal.length ? word(`advice ${state.game}`) : '']
   $('sentence').className = said.length ? '' : 'note'
   $('sentence').replaceChildren(...text)
-  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${write(state.start, state.moves, 0)[state.at - 1]}` : '')
+  say('played', state.at ? `${word(state.turn ? 'black' : 'white')} ${tell(state.written[state.at - 1])}` : '')
 }
 
 /** What the opening is called; before that, where it lasts, that one has to wait for the engine. */
 function drawOpening () {
   $('opening').className = prepares ? 'note late' : 'note'
   $('opening').textContent = prepares ? word('prepares')
-    : state.opening.map(([english, japanese]) => language === 'ja' ? japanese : english).join(' · ')
+    : state.opening.map(tell).join(' · ')
 }
 
 /** What a book knows of the position shown; a button plays it. */
@@ -308,8 +299,8 @@ function drawBook () {
   const shown = JSON.stringify([state.generation, veiled(), language])
   if ($('book').dataset.shown === shown) return // a button stays while it is pressed
   $('book').dataset.shown = shown
-  $('book').replaceChildren(...(veiled() ? [] : state.book).map(([move, value, played]) => made('button', {
-    textContent: `${write(state.position, [move], state.at)[0]} ${value > 0 ? '+' : ''}${value} ×${played}`,
+  $('book').replaceChildren(...(veiled() ? [] : state.book).map(([move, value, played, written]) => made('button', {
+    textContent: `${tell(written)} ${value > 0 ? '+' : ''}${value} ×${played}`,
     title: word('bookMove'),
     disabled: !state.legal.includes(move),
     onclick: () => send({ do: 'move', move })
@@ -384,7 +375,8 @@ $('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
 $('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
 $('judge').onclick = $('endReview').onclick = () => send({ do: 'judge', on: !state.judging, depth: Number($('depth').value) })
-$('resign').onclick = () => confirm(word('confirmResign')) && send({ do: 'resign' })
+$('resign').onclick = () => present($('resignDialog'))
+$('resignDialog').onclose = () => $('resignDialog').returnValue === 'resign' && send({ do: 'resign' })
 $('turn').onclick = () => {
   turned = !turned
   show()
@@ -401,18 +393,22 @@ $('otherLevel').onclick = () => rematch(nextLevel())
 
 // A new game
 
-const home = new Home(send, storage(), kind)
+const home = new Home(send, storage())
 let offered = false // the home is open because there is no game
 
 /** Where nobody has begun a game, what can be played is offered, until somebody begins one, in another tab perhaps. */
 function offerHome () {
-  if (!state.fresh && offered) $('newDialog').close('')
+  if (!state.fresh && offered) {
+    offered = false
+    $('newDialog').close('')
+  }
   if (setup && state.fresh && !offered) {
     offered = true
     home.prepare()
     present($('newDialog'))
   }
 }
+$('phone').onclick = () => present($('phoneDialog'))
 $('new').onclick = () => {
   home.prepare()
   present($('newDialog'))
@@ -445,17 +441,20 @@ $('editDialog').onclose = () => {
   present($('newDialog'))
 }
 
-// A phone
+// What the reader likes: it is kept by the browser, and style.css, the board and the sounds go by it
 
-function offerPhone ({ address, code }) {
-  const size = code.length
-  $('phoneAddress').textContent = address
-  $('code').setAttribute('viewBox', `-2 -2 ${size + 4} ${size + 4}`)
-  $('code').innerHTML = `<path d="${code.flatMap((row, y) => [...row].map((dark, x) => dark === '1' ? `M${x} ${y}h1v1h-1z` : '')).join('')}"/>`
-  $('code').toggleAttribute('hidden', !size)
-  $('phone').hidden = false
+const liked = JSON.parse(storage()?.getItem('settings') ?? '{}')
+for (const select of document.querySelectorAll('[data-setting]')) {
+  const take = () => { document.documentElement.dataset[select.id] = liked[select.id] = select.value }
+  if ([...select.options].some(({ value }) => value === liked[select.id])) select.value = liked[select.id]
+  take()
+  select.onchange = () => {
+    take()
+    storage()?.setItem('settings', JSON.stringify(liked))
+    if (state) drawBoard()
+  }
 }
-$('phone').onclick = () => present($('phoneDialog'))
+$('settings').onclick = () => present($('settingsDialog'))
 
 // The language
 
@@ -481,13 +480,8 @@ function speak () {
   for (const button of document.querySelectorAll('#next [data-key]')) button.title = `${wordIn(language, nameOf(button))} (${button.dataset.key})`
   $('keys').replaceChildren(...[...document.querySelectorAll('[data-key]')].map(button =>
     made('li', {}, made('kbd', { textContent: button.dataset.key }), ` ${wordIn(language, nameOf(button))}`)))
-  settings.speak(word)
   home.language = language
   home.fill()
-  for (const option of $('copyWhat').options) option.textContent = word(`copy ${option.value}`)
-  for (const id of ['depth', 'pace']) {
-    for (const [place, option] of [...$(id).options].entries()) option.textContent = word(`${id} ${place}`)
-  }
   if (state) {
     show()
     board.draw()
@@ -499,11 +493,6 @@ $('language').onclick = () => {
   speak()
 }
 
-$('settings').onclick = () => present($('settingsDialog'))
-for (const button of document.querySelectorAll('[data-icon]')) {
-  if (button.dataset.word) button.append(made('span'))
-  dress(button)
-}
 $('status').textContent = word('connecting')
 speak()
 server.listen(NEWS, reason => { $('status').textContent = word(reason) })

@@ -53,42 +53,24 @@ const drawn = (pieces, draw) => Object.fromEntries(Object.entries(pieces).map(([
 
 const DISC = '<circle r="41" stroke="#0008" stroke-width="2"/>' // its colour is that of its side
 
-/** For each game: the markup of its pieces, that of a set with two letters if there is one, their names, how much higher
- * than wide a square is, room for hands, where on the lines the stars are, the letters that stand for pieces in moves
- * where an sfen has others, whether discs turn (then squares are named as in chess), and the picture on its card, if that
- * is not its first piece. */
+/** How games look: the markup of their pieces, that of a set with two letters if there is one, how much higher than wide a
+ * square is, where on the lines the stars are, the sound of a move, the picture on the card if that is not the first piece,
+ * and what else `learnLooks` takes in. */
 export const LOOKS = {
-  shogi: {
-    pieces: drawn(KANJI, wooden),
-    pairs: drawn(PAIRS, wooden),
-    ratio: 1.08,
-    hand: 104,
-    stars: [3, 6],
-    names: {
-      K: 'king', R: 'rook', B: 'bishop', G: 'gold', S: 'silver', N: 'knight', L: 'lance', P: 'pawn', '+R': 'dragon',
-      '+B': 'horse', '+S': 'promoted silver', '+N': 'promoted knight', '+L': 'promoted lance', '+P': 'tokin'
-    }
-  },
-  dobutsu: {
-    pieces: drawn(FACES, tile),
-    ratio: 1,
-    hand: 104,
-    letters: { K: 'L', B: 'E', R: 'G', P: 'C', '+P': 'H' },
-    names: { K: 'lion', B: 'elephant', R: 'giraffe', P: 'chick', '+P': 'hen' }
-  },
+  shogi: { pieces: drawn(KANJI, wooden), pairs: drawn(PAIRS, wooden), ratio: 1.08, stars: [3, 6] },
+  dobutsu: { pieces: drawn(FACES, tile) },
   othello: {
     pieces: { D: DISC },
-    ratio: 1,
-    hand: 0,
     stars: [2, 6],
-    turns: true,
+    sound: 'stone',
     picture: `<g transform="translate(-14 -8)scale(.8)" class="black">${DISC}</g>` +
-      `<g transform="translate(14 10)scale(.8)" class="white">${DISC}</g>`,
-    names: { D: 'disc' }
+      `<g transform="translate(14 10)scale(.8)" class="white">${DISC}</g>`
   }
 }
 
-/** Take in the looks that games bring along: see `Look` in games/entry.py. */
+/** Take in what the games say: see `Look` in entry.py. */
 export function learnLooks (games) {
-  for (const [name, { look }] of Object.entries(games)) if (look) LOOKS[name] = { ratio: 1, ...look, hand: look.hand ? 104 : 0 }
+  for (const [name, { look, inDiscs }] of Object.entries(games)) {
+    LOOKS[name] = { ratio: 1, sound: 'piece', ...look, ...LOOKS[name], hand: look.hand ? 104 : 0, inDiscs }
+  }
 }

@@ -4,20 +4,10 @@ import { copyField, offer, picture, png, textOf } from './share.js'
 
 const MOST_BYTES = 1000000 // of a record, as the server has it
 
-/** @typedef {import('./state.js').State} State */
-
 /** Text may be dragged into a field as everywhere; of all else the browser would make another page. */
 const ofField = event => !event.dataTransfer.types.includes('Files') && event.target.matches?.('input, textarea')
 
 export class Records {
-  /**
-   * @param {import('./server.js').Server} server
-   * @param {object} page
-   * @param {() => State} page.state
-   * @param {(name: string) => string} page.word
-   * @param {(command: object) => Promise<?Response>} page.send
-   * @param {(name: string, asked: Promise<?Response>) => Promise<?Response>} page.underWay
-   */
   constructor (server, page) {
     Object.assign(this, { server, page, shown: '', choosing: 0 }) // how many games of the file were asked for and have not come
     this.hearOpening()
@@ -53,7 +43,6 @@ export class Records {
     })
   }
 
-  /** @param {string|Blob} data */
   async open (data) {
     if (new Blob([data]).size > MOST_BYTES) { // not every browser hears what a server answers that reads no further
       this.server.told(`more than ${MOST_BYTES} bytes`)

@@ -1,10 +1,7 @@
 // Talking with the server: what is asked of it, one after the other, and the news that it sends.
 
 export class Server {
-  /**
-   * @param {string} token
-   * @param {(reason: string) => void} told what was wrong with the last request; '': nothing, 'gone': nobody answers
-   */
+  /** `told` is called with what was wrong with the last request; '': nothing, 'gone': nobody answers. */
   constructor (token, told) {
     Object.assign(this, { token, told, answered: Promise.resolve(), news: null })
   }
@@ -26,11 +23,7 @@ export class Server {
     return this.answered
   }
 
-  /**
-   * Hear the news as long as the page is seen. One that is not holds no connection: browsers allow only a few to one address.
-   * @param {Object<string, (message: object) => void>} kinds what is done with each kind of them
-   * @param {(reason: string) => void} silent why none come: 'gone', or 'tokenless'
-   */
+  /** Hear the news as long as the page is seen. One that is not holds no connection: browsers allow only a few to one address. */
   listen (kinds, silent) {
     const connect = () => {
       this.news?.close()

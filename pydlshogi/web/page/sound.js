@@ -7,7 +7,6 @@ const SOUNDS = { // the middle of a band of noise in Hz, how sharp it is, how lo
 
 let context = null // browsers want a press of a button or key before they let one be heard
 
-/** @param {'piece'|'stone'|'tick'} name */
 export function sound (name) {
   context ??= new AudioContext()
   if (context.state === 'suspended') context.resume()
