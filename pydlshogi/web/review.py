@@ -156,7 +156,9 @@ class Review:
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
         """Of the moves before and after which the analysis has an assessment."""
-        said = {node: self._assessed(answer) for node, answer in self._analysed.items()}
+        return self._judged(line, {node: self._assessed(answer) for node, answer in self._analysed.items()})
+
+    def _judged(self, line: Sequence[Node], said: Mapping[Node, Assessment]) -> list[Judgement]:
         in_discs = self._game.entry.in_discs
         return [
             Judgement(number, before.turn, after.move, said[before], said[after], in_discs)
@@ -215,16 +217,12 @@ class Review:
 
     def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:
         """What a record lets judge; of the better moves it says nothing that is understood."""
-        judged = []
-        for number, (before, after) in enumerate(pairwise(line), 1):
-            if before.evaluation is not None and after.evaluation is not None:
-                sign = -1 if before.turn else 1
-                of_mover, of_other = (
-                    Assessment(each, win_rate_of(each)) for each in (sign * before.evaluation, -sign * after.evaluation)
-                )
-                move = Judgement(number, before.turn, after.move, of_mover, of_other)
-                judged.append(as_json(move) | {"sure": True, "best": None})
-        return judged
+        known = ((node, node.evaluation) for node in line if node.evaluation is not None)
+        said = {
+            node: Assessment(-each if node.turn else each, win_rate_of(-each if node.turn else each))
+            for node, each in known
+        }
+        return [as_json(each) | {"sure": True, "best": None} for each in self._judged(line, said)]
 
     def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
         """What a record is to say of the positions, by the number of moves before them."""

@@ -189,6 +189,7 @@ function showButtons () {
   }
   $('progress').max = state.judging?.of ?? 1
   $('progress').value = state.judging ? state.judging.of - state.judging.left : 1
+  $('looked').textContent = state.judging ? `${$('progress').value} / ${state.judging.of}` : ''
   const looksThrough = !state.sides[0] && !state.sides[1]
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
