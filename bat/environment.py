@@ -53,7 +53,7 @@ RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/rele
 CRASH = 0xC0000000
 """From here on a program of Windows ended by an exception, whose code this is."""
 TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
-INCLUDED = {"gpu": ("chainer", "train")}
+INCLUDED = {"gpu": ("chainer", "train"), "notebook": ("train",)}
 """Extras that come along with another one."""
 Cuda = tuple[int, int]
 """A version of CUDA."""

@@ -35,7 +35,17 @@ class Symmetry(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """How a network sees a game. Functions over states are compiled like those of `Rules` and follow their pattern."""
+    """How a network sees a game. Functions over states are compiled like those of `Rules` and follow their pattern.
+
+    >>> from pydlshogi.catalogue import GAMES
+    >>> game = next(iter(GAMES.values()))
+    >>> position, encoding = game.position(), game.encoding
+    >>> packed = packed_of(encoding, position.states)
+    >>> packed.shape, planes_of(encoding, packed).shape
+    ((1, 19), (1, 104, 9, 9))
+    >>> len(labels_of(encoding, position.states[0], position.legal_moves()))
+    30
+    """
 
     name: str
     """No two encodings have the same: it stands in the names of compiled kernels."""

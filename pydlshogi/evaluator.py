@@ -59,7 +59,16 @@ class Mixed:
 
 
 class UniformEvaluator:
-    """All moves are alike and every game is even."""
+    """All moves are alike and every game is even.
+
+    >>> from pydlshogi.catalogue import GAMES
+    >>> game = next(iter(GAMES.values()))
+    >>> batch = Batch(8, game.rules.most_moves)
+    >>> batch.add(game.position(), game.position().legal_moves())
+    >>> priors, values, _ = UniformEvaluator().evaluate(batch)
+    >>> priors.shape, round(float(priors[0]), 4), values.tolist()
+    ((30,), 0.0333, [0.5])
+    """
 
     encoding = None
 

@@ -46,6 +46,15 @@ class Position(Protocol):
     """A position that moves forward and back in place.
 
     A move is a number whose lowest 16 bits name it among the legal moves; what lies above them is the game's own.
+
+    >>> from pydlshogi.catalogue import GAMES
+    >>> position = next(iter(GAMES.values())).position()
+    >>> moves = position.legal_moves()
+    >>> moves.shape, position.ply(), position.outcome()
+    ((30,), 1, None)
+    >>> position.push(int(moves[0]))
+    >>> position.turn, position.ply()
+    (1, 2)
     """
 
     def copy(self) -> Self:

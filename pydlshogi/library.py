@@ -31,6 +31,11 @@ class Engine:
 
         `moves`: as USI writes them, or a whole game as `read` gives it.
         `wanted`: fields of `Question`, such as visits=500, time=1000 (milliseconds), lines=3, policy=True.
+
+        >>> with Engine(Backend="hash", Threads=1) as engine:
+        ...     answer = engine.ask(["7g7f"], visits=20, lines=600, policy=True)
+        >>> len(answer.policy), answer.lines[0].nodes
+        (30, 20)
         """
         if isinstance(moves, Game):
             start, moves = moves.start_sfen, moves.usi

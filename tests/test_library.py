@@ -1,5 +1,7 @@
-"""pydlshogi as programs in Python use it: what README.md and docs/analysis.ipynb show is run."""
+"""pydlshogi as programs in Python use it: what README.md, docstrings and the notebooks of docs/ show is run."""
 
+import doctest
+import importlib
 import json
 import re
 import subprocess
@@ -85,25 +87,52 @@ def test_the_readme_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]] == ["G*5b", "resign"]
 
 
-def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its cells one after the other, with fewer visits."""
-    matplotlib = pytest.importorskip("matplotlib", reason="the notebook needs matplotlib (extra train)")
+@pytest.mark.parametrize("module", ["encoding", "evaluator", "game", "library", "uct.puct", "uct.search"])
+def test_examples_of_docstrings_run(module: str) -> None:
+    done = doctest.testmod(importlib.import_module(f"pydlshogi.{module}"))
+    assert done.attempted
+    assert not done.failed
+
+
+NOTEBOOKS = {
+    "analysis": {"VISITS": 8},
+    "dobutsu": {"CYCLES": 1, "GAMES": 4, "POSITIONS": 16},
+    "policy": {"STEPS": 15},
+    "search": {},
+}
+"""Those of docs/, with what makes each of them quicker."""
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "name", ["analysis", "search", *(pytest.param(name, marks=pytest.mark.long) for name in ("dobutsu", "policy"))]
+)
+def test_a_notebook_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its cells one after the other: they draw as many pictures as it keeps, and the search says the same."""
+    matplotlib = pytest.importorskip("matplotlib", reason="the notebooks need matplotlib (the extra `train`)")
+    pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
     matplotlib.use("agg")
     monkeypatch.chdir(ROOT / "docs")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(pydlshogi, "Engine", QUICK, raising=False)
     figures = []
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: figures.append(matplotlib.pyplot.gcf()))
-    cells = json.loads(Path("analysis.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(Path(f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     names: dict[str, object] = {}
     for cell in cells:
         if cell["cell_type"] == "code":
-            assert cell["outputs"] == []
             exec("".join(cell["source"]), names)
-            names |= {"VISITS": 8} if "VISITS" in names else {}
-    assert "moves" in capsys.readouterr().out
-    rate, policy, tree = (figure.axes[0] for figure in figures)
-    game = names["game"]
-    assert isinstance(game, pydlshogi.Game)
-    assert len(rate.lines[0].get_xdata()) >= len(game.moves)
-    assert len(policy.patches) == 20
-    assert len(tree.lines) > 8
+            names |= {constant: value for constant, value in NOTEBOOKS[name].items() if constant in names}
+    kept = [output for cell in cells for output in cell.get("outputs", [])]
+    assert len(figures) == sum("image/png" in output.get("data", {}) for output in kept) > 0
+    assert all(axes.has_data() for figure in figures for axes in figure.axes)
+    if name == "search":
+        assert capsys.readouterr().out == "".join(line for output in kept for line in output.get("text", []))
+
+
+def test_no_notebook_is_forgotten() -> None:
+    assert {path.stem for path in (ROOT / "docs").glob("*.ipynb")} == {*NOTEBOOKS}

@@ -59,7 +59,12 @@ def first_value(puct: Puct, at_root: bool, mean: float, visited_policy: float) -
 def score(puct: Puct, value: float, prior: float, visits: float, explored: float) -> float:
     """The PUCT formula: what an edge is worth to the next playout. `explored`: the `exploration` of its node.
 
-    `value` is the mean value of the edge, or its `first_value`.
+    `value` is the mean value of the edge, or its `first_value`. Silver et al. 2018, "A general reinforcement learning
+    algorithm ...", supplement: Q(s, a) + C(s) P(s, a) sqrt(N(s)) / (1 + N(s, a)).
+
+    >>> explored = exploration(DEFAULT_PUCT, at_root=False, visits=100)
+    >>> round(score(DEFAULT_PUCT, value=0.5, prior=0.2, visits=9, explored=explored), 3)
+    0.789
     """
     return value + explored * prior / (puct.u_offset + visits)
 

@@ -265,7 +265,22 @@ def stored_search(
     puct: Puct = DEFAULT_PUCT,
     trees: int = 1,
 ) -> Search:
-    """A search over compiled rules, with a table of `megabytes` MiB. MemoryError if the system does not lend them."""
+    """A search over compiled rules, with a table of `megabytes` MiB. MemoryError if the system does not lend them.
+
+    >>> from pydlshogi.catalogue import GAMES
+    >>> from pydlshogi.evaluator import UniformEvaluator
+    >>> from pydlshogi.uct.root import Root
+    >>> game = next(iter(GAMES.values()))
+    >>> batch = Batch(16, game.rules.most_moves)
+    >>> search = stored_search(game.rules, game.position().settings, None, megabytes=16)
+    >>> search.set_root(game.position())
+    >>> while Root(search).visits < 100:
+    ...     batch.clear()
+    ...     leaves = search.gather(batch, 4)
+    ...     search.backup(leaves, UniformEvaluator().evaluate(batch))
+    >>> len(Root(search).moves()), Root(search).visits >= 100
+    (30, True)
+    """
     table = UctNodeTable(megabytes, rules.average_moves, rules.most_moves, rules.state.itemsize)
     return Search(table, StoredBoards(rules, settings, table.most_nodes, encoding), puct, trees)
 
