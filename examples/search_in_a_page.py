@@ -1,7 +1,8 @@
 """The whole search on a page, one playout at a time. 探索のすべてを一ページで：1プレイアウトずつ進めます。
 
-    python examples/search_in_a_page.py          tic-tac-toe, with numpy alone        三目並べ（numpyだけで動きます）
-    python examples/search_in_a_page.py shogi    shogi, with the shipped network      将棋（付属のネットワーク）
+    python -m examples.search_in_a_page          tic-tac-toe, with numpy alone        三目並べ（numpyだけで動きます）
+    python -m examples.search_in_a_page shogi    shogi, with the shipped network      将棋（付属のネットワーク）
+    python -m examples.search_in_a_page shogi runs/both/net.npz   with another one      別のネットワーク
 
 The engine computes the same, compiled, in batches and in several threads: tests/test_search.py compares both, move by
 move. エンジン本体は同じ計算をコンパイルし、まとめて、複数スレッドで行います（tests/test_search.pyが両者を比べます）。
@@ -189,13 +190,14 @@ def table(search: Search, playouts: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["shogi"]:
+    if sys.argv[1:2] == ["shogi"]:
         from pydlshogi.games.shogi.game import GAME
         from pydlshogi.player.mcts_options import NetworkOptions
         from pydlshogi.player.network_player import Network
 
-        network = Network(GAME)
-        network.prepare(NetworkOptions())
+        options, network = NetworkOptions(), Network(GAME)
+        (options.modelfile,) = sys.argv[2:] or [""]
+        network.prepare(options)
         table(Search(GAME.position(), network.opinion), 300)
     else:  # without a network: all moves alike, every game even ネットワークなし：どの手も同じ、価値は0.5
         table(Search(TicTacToe(0, 1), lambda _, moves: (np.full(len(moves), 1 / len(moves)), 0.5)), 1000)

@@ -37,9 +37,10 @@ def test_the_pages_are_short() -> None:
 @pytest.mark.parametrize("page", [JAPANESE, *DOCS.glob("*.ja.md")], ids=lambda page: page.name)
 def test_a_japanese_page_says_the_same(page: Path) -> None:
     def shape(page: Path) -> tuple[list[str], list[str], list[int]]:
-        """The commands, where links lead but to the twin, and how many headings, rows and cells there are."""
+        """Commands, what they print, where links lead but to the twin, how many headings, rows and cells there are."""
         text = read(page)
         commands = re.findall(r"^(?:bat/|python ).*?(?=  |$)", text, re.MULTILINE)
+        commands += re.findall(r"^```text\n.*?```", text, re.DOTALL | re.MULTILINE)
         links = [link.replace(".ja.md", ".md") for link in re.findall(r"\]\((.*?)\)", text)]
         twin = page.name.replace(".ja.md", ".md")
         numbers = [len(re.findall(mark, text, re.MULTILINE)) for mark in ("^#", r"^\|", r"\|")]
