@@ -9,6 +9,7 @@ from pathlib import Path
 
 import plain_kernels  # noqa: F401
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pydlshogi.catalogue import GAMES
 from pydlshogi.support import command_line
@@ -17,6 +18,10 @@ from pydlshogi.support.processes import ProcessPool
 
 NOTHING = Plain(abs), [0], 3600.0
 """For a worker to do."""
+
+for profile, examples in (("default", 15), ("long", 1000)):
+    settings.register_profile(profile, max_examples=examples, deadline=None, suppress_health_check=[*HealthCheck])
+settings.load_profile("default")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,7 +1,7 @@
 """A USI engine that judges by what it is asked: the same answer to the same position, always.
 
-Its best move is one of the legal ones, by the length of the question, worth as many centipawns. It may misbehave each
-`--every` questions: `--die`, `--silent`, `--nonsense` (a move that is not legal). Each question is a line of `--log`.
+Its best move is one of the legal ones, by the length of the question, worth as many centipawns. Each `--every`
+questions it may talk `--nonsense` (a move that is not legal). Each question is a line of `--log`.
 """
 
 import argparse
@@ -15,8 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--log")
     parser.add_argument("--every", type=int, default=0)
-    for what in ("die", "silent", "nonsense"):
-        parser.add_argument(f"--{what}", action="store_true")
+    parser.add_argument("--nonsense", action="store_true")
     arguments = parser.parse_args()
     board, question, asked = cshogi.Board(), "", 0
     for line in sys.stdin:
@@ -35,10 +34,6 @@ def main() -> None:
                     os.write(log, f"{nodes} {question}\n".encode())
                     os.close(log)
                 misbehaves = arguments.every and asked % arguments.every == 0
-                if misbehaves and arguments.die:
-                    os._exit(1)
-                if misbehaves and arguments.silent:
-                    continue
                 legal = sorted(map(cshogi.move_to_usi, board.legal_moves))
                 best = legal[len(question) % len(legal)]
                 print(f"info depth 1 score cp {len(question)} pv {best}")

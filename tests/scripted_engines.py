@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from utils.arena.engine_process import command_line
+from utils.arena.engines import command_line
 
 
 def scripted(script: str, *words: str, **options: object) -> str:

@@ -12,9 +12,10 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from tests.networks import network
 from utils import make_book
-from utils.book_growth import PLY_COST, ShogiBook
+from utils.lab import grow_book
+from utils.lab.grow_book import PLY_COST, ShogiBook
 
-pytestmark = pytest.mark.lent_worker(make_book)
+pytestmark = pytest.mark.lent_worker(grow_book)
 
 START = key_of(cshogi.STARTING_SFEN.encode())
 
@@ -70,7 +71,7 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_book_grows_and_goes_on(net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "book.db"
-    grow = partial(make_book.main, [f"--out={out}", "--search=40", "--playouts=16", f"--network={net}", "--workers=1"])
+    grow = partial(grow_book.main, [str(out), "--search=40", "--playouts=16", f"--network={net}", "--workers=1"])
     assert grow() == 0
     assert capsys.readouterr().out == f"{out}: 40 positions\n"
     first = Book(out).positions()
@@ -95,8 +96,8 @@ def test_games_first_then_search(net: Path, tmp_path: Path, capsys: pytest.Captu
     for name, result in (("a", "%TORYO"), ("b", "%TORYO")):
         (tmp_path / "games" / f"{name}.csa").write_text(f"V2.2\nPI\n+\n+7776FU\n-3334FU\n+2726FU\n{result}\n")
     out = tmp_path / "book.db"
-    line = [str(tmp_path / "games"), f"--out={out}", "--search=4", "--playouts=4", f"--network={net}", "--workers=1"]
-    assert make_book.main(line) == 0
+    assert make_book.main([str(tmp_path / "games"), f"--out={out}", "--workers=1"]) == 0
+    assert grow_book.main([str(out), "--search=4", "--playouts=4", f"--network={net}", "--workers=1"]) == 0
     positions = Book(out).positions()
     assert len(positions) == 3 + 4
     assert [move.move for move in positions[after("7g7f")]] == ["3c3d"]
@@ -106,6 +107,6 @@ def test_a_book_with_lines_that_would_be_lost_is_left_alone(net: Path, tmp_path:
     out = tmp_path / "book.db"
     out.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {cshogi.STARTING_SFEN}\n7g7f none 10 1 1\nnonsense\n")
     before = out.read_bytes()
-    assert make_book.main([f"--out={out}", "--search=2", f"--network={net}"]) == 1
-    assert capsys.readouterr().err == f"make_book: {out}: line 4: 'nonsense' is not a move of a book\n"
+    assert grow_book.main([str(out), "--search=2", f"--network={net}"]) == 1
+    assert capsys.readouterr().err == f"grow_book: {out}: line 4: 'nonsense' is not a move of a book\n"
     assert out.read_bytes() == before

@@ -110,9 +110,8 @@ def test_input_that_is_no_text(encoding: str) -> None:
     [
         ("pydlshogi.analysis_server", "<&-", 0, ""),
         ("pydlshogi.analysis_server", "<&- >&-", 0, ""),
-        ("utils.filter_csa tests/fixtures/kifu --rejected", ">&-", 0, "files kept"),
-        ("utils.filter_csa /nowhere", "<&- >&-", 1, "filter_csa: /nowhere: no such folder"),
-        ("utils.filter_csa /nowhere", "2>&-", 1, ""),
+        ("utils.make_kifu_list /nowhere list", "<&- >&-", 1, "make_kifu_list: /nowhere: no such folder"),
+        ("utils.make_kifu_list /nowhere list", "2>&-", 1, ""),
     ],
 )
 def test_streams_that_are_closed(words: str, closed: str, status: int, line: str) -> None:

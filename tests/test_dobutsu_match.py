@@ -8,10 +8,8 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.web.records import open_record
 from utils import match as match_program
-from utils.arena.dobutsu import KIND
-from utils.arena.games import Opening
-from utils.arena.openings import read_openings
-from utils.arena.referee import Verdict
+from utils.arena.games import Opening, Verdict, read_openings
+from utils.arena.kinds import DOBUTSU as KIND
 from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)

@@ -1,13 +1,12 @@
-"""The record tools: lists and the filter."""
+"""Lists of records."""
 
 from pathlib import Path
 
 import pytest
 
 from pydlshogi.games.shogi.read_kifu import read_list
-from utils import filter_csa, make_kifu_list
+from utils import make_kifu_list
 
-FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 QUIET_MOVES = "+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n"
 
 
@@ -21,9 +20,6 @@ def write_game(
     moves = (QUIET_MOVES.split() + steps * plies)[:plies]
     path.write_text(f"V2.2\nN+a\nN-b\nPI\n+\n{rates}" + "\n".join([*moves, end]) + "\n")
     return path
-
-
-# make_kifu_list
 
 
 @pytest.fixture
@@ -83,11 +79,18 @@ def test_lists_that_cannot_be_made(records: Path, monkeypatch, capsys, arguments
     assert not list(records.glob("*.txt"))
 
 
-# filter_csa
-
-
-@pytest.fixture
-def games(tmp_path: Path) -> Path:
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("--min-rating 2500 --min-moves 50 --endings resign", "good"),
+        ("--min-rating 2500 --min-moves 49 --endings resign", "good short"),
+        ("--min-rating 2499 --min-moves 50 --endings resign", "good weak"),
+        ("--min-moves 50 --endings resign", "good unrated weak"),
+        ("--min-rating 2500 --min-moves 50 --endings resign,sennichite", "draw good"),
+        ("--min-rating 2950", ""),
+    ],
+)
+def test_files_are_listed_whose_games_are_good_enough(tmp_path: Path, capsys, words: str, kept: str) -> None:
     folder = tmp_path / "games"
     write_game(folder / "good.csa")
     write_game(folder / "short.csa", plies=50)
@@ -95,53 +98,7 @@ def games(tmp_path: Path) -> Path:
     write_game(folder / "unrated.csa", ratings=None)
     write_game(folder / "draw.csa", end="%SENNICHITE")
     (folder / "broken.csa").write_text("PI\n+\n+7775FU\n")
-    return folder
-
-
-def names(text: str) -> list[str]:
-    return sorted(Path(line.split(": ")[0]).name for line in text.splitlines())
-
-
-def test_files_are_listed_with_the_reason_and_nothing_is_changed(games: Path, capsys) -> None:
-    assert filter_csa.main([str(games), "--workers", "1"]) == 0
-    out, err = capsys.readouterr()
-    assert names(out) == ["good.csa"]
-    assert err.endswith("1 of 6 files kept, 0 deleted; ratings: mean 2950, median 2950, highest 3000, lowest 2900\n")
-    assert len(list(games.iterdir())) == 6
-    assert filter_csa.main([str(games), "--workers", "1", "--rejected"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    reasons = ["broken.csa: move 1, +7775FU, is illegal", "draw.csa: ended by sennichite", "short.csa: 50 moves"]
-    reasons += ["unrated.csa: unrated", "weak.csa: rated 2499"]
-    assert sorted(line.removeprefix(f"{games}/") for line in lines) == reasons
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kept"),
-    [
-        (["--min-moves", "49"], ["good.csa", "short.csa"]),
-        (["--min-rating", "2499"], ["good.csa", "weak.csa"]),
-        (["--min-rating", "0"], ["good.csa", "unrated.csa", "weak.csa"]),
-        (["--endings", "resign,sennichite"], ["draw.csa", "good.csa"]),
-        (["--min-rating", "2950"], []),
-    ],
-)
-def test_criteria(games: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], kept: list[str]) -> None:
-    assert filter_csa.main([str(games), "--workers", "1", *arguments]) == 0
-    assert names(capsys.readouterr().out) == kept
-
-
-def test_files_are_deleted_only_when_asked_and_never_what_cannot_be_read(games: Path) -> None:
-    assert filter_csa.main([str(games), "--workers", "1", "--delete"]) == 0
-    assert sorted(path.name for path in games.iterdir()) == ["broken.csa", "good.csa"]
-
-
-def test_what_the_filter_cannot_do_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert filter_csa.main([str(tmp_path / "nowhere")]) == 1
-    assert capsys.readouterr().err == f"filter_csa: {tmp_path / 'nowhere'}: no such folder\n"
-    (tmp_path / "list.txt").write_bytes(b"a\0.csa\n")
-    assert filter_csa.main([str(tmp_path / "list.txt"), "--workers", "1"]) == 1
-    reason = f"{tmp_path / 'list.txt'}: not a list of files: no name has a zero byte"
-    assert capsys.readouterr().err == f"filter_csa: {reason}\n"
-    with pytest.raises(SystemExit):
-        filter_csa.main([str(tmp_path), "--endings", "resign,won"])
-    assert "won: not an ending; there are resign, mate" in capsys.readouterr().err
+    assert make_kifu_list.main([str(folder), str(tmp_path / "all"), "--ratio", "1", *words.split()]) == 0
+    listed = (tmp_path / "all_train.txt").read_text().split()
+    assert sorted(Path(line).stem for line in listed) == kept.split()
+    assert "broken.csa: move 1, +7775FU, is illegal" in capsys.readouterr().err

@@ -24,7 +24,8 @@ from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
-from utils.arena.referee import Referee, Verdict
+from utils.arena.games import Verdict
+from utils.arena.kinds import Referee
 
 DOBUTSU = game_named("dobutsu")
 SHOGI = game_named("shogi")

@@ -21,10 +21,9 @@ from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from pydlshogi.support.errors import OneLineError
 from utils import match as match_program
-from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import read_openings
+from utils.arena.games import STANDARD, Opening, Verdict, read_openings
+from utils.arena.kinds import Referee
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
-from utils.arena.referee import Referee, Verdict
 from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)

@@ -1,4 +1,4 @@
-"""utils.mate_sets: what an engine claims about mates is judged by others than itself."""
+"""utils.lab.mate_sets: what an engine claims about mates is judged by others than itself."""
 
 import shlex
 import sys
@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from test_mate import MATES
 
-from utils import mate_sets
-from utils.arena.engine_process import EngineAnswer
-from utils.arena.usi_engine import UsiEngine
-from utils.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
+from utils.arena.engines import EngineAnswer, UsiEngine
+from utils.lab import mate_sets
+from utils.lab.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
 
 pytestmark = pytest.mark.lent_worker(mate_sets)
 
@@ -45,7 +44,7 @@ def claim(*line: str, said: str = "") -> Claim:
     ],
 )
 def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
-    assert MateJudge().objection(sfen, line.split()) == objection
+    assert MateJudge(by_checks=True).objection(sfen, line.split()) == objection
 
 
 @pytest.mark.parametrize(
@@ -59,26 +58,26 @@ def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
 )
 def test_other_evasions_are_tried(sfen: str, line: str, escape: str) -> None:
     """In a game a mate need not be by checks alone, so that df-pn cannot tell that an evasion helps."""
-    judge, problem, said = MateJudge(), Problem(sfen, 0), claim(*line.split())
-    assert judge.escape(sfen, line.split()) == escape
+    strict, in_a_game, said = MateJudge(by_checks=True), MateJudge(by_checks=False), claim(*line.split())
+    assert strict.escape(sfen, line.split()) == escape
     if sfen == ROOK_AND_GOLD:
-        assert judge.verdict(problem, said)[2:] == (escape, "")
-        assert judge.verdict(problem, said._replace(by_checks=False))[2:] == ("", escape)
-        assert judge.objection(IN_ONE, ["G*5d"], by_checks=False) == "it does not end in mate"
+        assert strict.verdict(Problem(sfen, False), said)[1:] == (escape, "")
+        assert in_a_game.verdict(Problem(sfen, False), said)[1:] == ("", escape)
+        assert in_a_game.objection(IN_ONE, ["G*5d"]) == "it does not end in mate"
 
 
 def test_a_mate_that_is_there_must_not_be_denied_and_may_be_longer_than_the_shortest() -> None:
-    judge = MateJudge()
-    for sfen, plies, said, objection in [
-        (IN_THREE, 3, "nomate", "there is a mate"),
-        (IN_THREE, 0, "nomate", "there is a mate"),
-        (BARE, 0, "nomate", ""),
-        (IN_THREE, 3, "timeout", ""),
+    judge = MateJudge(by_checks=True)
+    for sfen, known, said, objection in [
+        (IN_THREE, True, "nomate", "there is a mate"),
+        (IN_THREE, False, "nomate", "there is a mate"),
+        (BARE, False, "nomate", ""),
+        (IN_THREE, True, "timeout", ""),
     ]:
-        assert judge.verdict(Problem(sfen, plies), claim(said=said)).objection == objection
-    verdict = judge.verdict(Problem(IN_ONE, 1), claim("G*5b"))
+        assert judge.verdict(Problem(sfen, known), claim(said=said)).objection == objection
+    verdict = judge.verdict(Problem(IN_ONE, True), claim("G*5b"))
     longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
-    assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 1 | 0 | 0 | 0 | 1 | 1 |"
+    assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 0 | 0 | 1 | 1 |"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ def test_positions_are_found_in_lines_of_all_kinds(tmp_path: Path) -> None:
     unnumbered = IN_ONE.removesuffix(" 1")
     lines = f"# comment\n{IN_THREE} moves 1a1b 1b1c 1c1d\nsfen {IN_ONE}\n    - sfen: {BARE}\n      nomate: true\n"
     file.write_text(f"{lines}{unnumbered}\n")
-    assert read_problems(file) == [Problem(IN_THREE, 3), Problem(IN_ONE, 0), Problem(BARE, 0), Problem(IN_ONE, 0)]
+    assert read_problems(file) == [Problem(IN_THREE, True), *(Problem(each, False) for each in (IN_ONE, BARE, IN_ONE))]
 
 
 @pytest.mark.parametrize("way", [[], ["--byoyomi", "500"]])
@@ -117,8 +116,8 @@ def test_our_engine_finds_mates_and_claims_no_other(way: list[str], tmp_path: Pa
     options = [f"--option={option}" for option in ("Backend=uniform", "USI_Hash=16", "Resign_Threshold=0")]
     assert main([str(mates), str(none), *options, *way]) == 0
     first, second = capsys.readouterr().out.splitlines()[2:]
-    assert first.startswith("| mates | 4 | 4 (100.0 %) | 4 | 0 | 0 | 0 |")
-    assert second.startswith(f"| none | 1 | 0 (0.0 %) |  | {0 if way else 1} | 0 | 0 |")
+    assert first.startswith("| mates | 4 | 4 (100.0 %) | 0 | 0 |")
+    assert second.startswith(f"| none | 1 | 0 (0.0 %) | {0 if way else 1} | 0 |")
 
 
 @pytest.mark.parametrize(
@@ -126,9 +125,9 @@ def test_our_engine_finds_mates_and_claims_no_other(way: list[str], tmp_path: Pa
     [("checkmate G*4b", "it does not end in mate"), ("checkmate nomate", "there is a mate"), ("checkmate G*5b", "")],
 )
 def test_a_wrong_claim_is_shown_and_counted(answer: str, wrong: str, tmp_path: Path, capsys) -> None:
-    (tmp_path / "set").write_text(f"{IN_ONE}\n" * 3)
+    (tmp_path / "set").write_text(f"{IN_ONE}\n" * 2)
     engine = shlex.join([sys.executable, "-c", LIAR.replace("ANSWER", repr(answer))])
-    assert main([str(tmp_path / "set"), "--engine", engine, "--limit", "2"]) == (2 if wrong else 0)
+    assert main([str(tmp_path / "set"), "--engine", engine]) == (2 if wrong else 0)
     out = capsys.readouterr().out
     assert out.count("| 2 | 2 (100.0 %) |") == (not wrong)
     assert out.count(f"  {wrong}\n") == (2 if wrong else 0)

@@ -13,7 +13,6 @@ from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.proven import PROVEN, keep, known_bounds, packed
 from pydlshogi.games.othello.engine.stability import stable_discs
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
-from utils.othello.solve import parse_obf
 
 FFO = {
     40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X-------- X", 38, "a2"),
@@ -133,10 +132,16 @@ def test_stable_discs_stay(seed: int) -> None:
 
 
 def test_published_solutions(shared_data: Path) -> None:
-    for problem in parse_obf((shared_data / "othello" / "ffo-01-19.obf").read_text()):
-        solution = Solver(megabytes=16).solve(problem.position)
-        assert solution is not None
-        assert solution.score == max(problem.scores.values()) == problem.scores[solution.move]
+    for line in (shared_data / "othello" / "ffo-01-19.obf").read_text().splitlines():
+        diagram, *known = line.partition("%")[0].split(";")
+        if diagram.strip():
+            scores = {
+                parse_move(move.strip()): int(score)
+                for move, score in (each.split(":") for each in known if ":" in each)
+            }
+            solution = Solver(megabytes=16).solve(position_of(diagram))
+            assert solution is not None
+            assert solution.score == max(scores.values()) == scores[solution.move]
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""GTP: a controller that speaks from a script. Nonsense comes from utils.torture."""
+"""GTP: a controller that speaks from a script. Nonsense comes from test_fuzz.py."""
 
 import queue
 import subprocess

@@ -1,25 +1,21 @@
-"""Weights of patterns are found again, and games of the engine with itself are sound."""
+"""Weights of patterns are found again, as a command too; policies, and what shallow searches say of deep ones."""
 
-import random
+import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from othello_games import random_game, random_weights
 
-from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta
-from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, NUMBERS, STAGES
+from pydlshogi.games.othello.engine import policy, rollouts
+from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
 from pydlshogi.games.othello.records import Archive
 from pydlshogi.games.othello.rules import PASS, START
-from pydlshogi.games.othello.transcript import after
-from pydlshogi.games.othello.wthor import Games, held_out, read_wthor, rows_of
-from utils.othello import selfplay
-from utils.othello.learn import classes_of, fit, learn, main, positions_of, sums
-from utils.othello.selfplay import Settings as Play
-from utils.othello.selfplay import play
+from pydlshogi.games.othello.wthor import Games, held_out, rows_of, write_wthor
+from utils.lab.othello_learn import classes_of, fit, learn, main, positions_of, sums
+from utils.lab.othello_policy import KINDS
 
 
 @cache
@@ -91,27 +87,40 @@ def test_stage_after_stage_from_the_last_one() -> None:
     assert weights[-1][:10].any(axis=1).all()
 
 
-class TestSelfplay:
-    def test_their_ends_are_perfect(self) -> None:
-        game = play(random.Random(3), AlphaBeta(random_weights(1), megabytes=1), Solver(1), Play(level=2, exact=10))
-        ply = next(ply for ply in range(60) if after(START, game.moves[:ply]).empties == 10)
-        position = after(START, game.moves[:ply])
-        solution = Solver(1).solve(position)
-        assert solution is not None
-        assert game.result == (solution.score if position.black_to_move else -solution.score)
+def games_file(path: Path, seeds: range) -> Path:
+    write_wthor(path, rows_of(random_game(seed) for seed in seeds), 2020, 24)
+    return path
 
 
-def test_the_commands_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Games without weights, weights from the games, games with the weights."""
-
-    def played(name: str, *more: str) -> tuple[Any, Games]:
-        words = ["--games", "100", "--level", "1", "--exact", "4", "--out", str(tmp_path / name), *more]
-        assert selfplay.main(words) == 0
-        return read_wthor(selfplay.file_of(tmp_path / name, 1))
-
-    header, games = played("games")
-    assert (len(games), header["depth"]) == (100, 4)
-    out = tmp_path / "weights.npz"
-    assert main([str(selfplay.file_of(tmp_path / "games", 1)), "--out", str(out)]) == 0
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games, out = games_file(tmp_path / "games.wtb", range(100)), tmp_path / "weights.npz"
+    assert main(["patterns", str(games), "--out", str(out)]) == 0
     assert capsys.readouterr().out.count("empty squares:") == STAGES
-    assert not np.array_equal(played("more", "--weights", str(out))[1], games)
+    assert load_weights(out).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_played_becomes_likely(kind: str, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out.npz"
+    assert main([kind, str(games_file(tmp_path / "games.wtb", range(3))), "--out", str(out), "--epochs", "3"]) == 0
+    shares = re.findall(r"epoch \d+: of the games learned ([\d.]+) % of \d+ moves", capsys.readouterr().out)
+    assert float(shares[0]) < float(shares[2])
+    if kind == "policy":
+        weights, scales = policy.load_policy(out)
+        assert weights.shape == (policy.STAGES, policy.WEIGHTS)
+        assert (scales > 0).all()
+    else:
+        assert (rollouts.load_rollouts(out) > 0).all()
+
+
+@pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])
+def test_other_files_are_refused(load: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / "file.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="holds no"):
+        load(path)
+    logits, weights = (np.full((policy.STAGES, each.WEIGHTS), "x") for each in (rollouts, policy))
+    for arrays in ({"logits": np.zeros(3), "weights": np.zeros(3)}, {"logits": logits, "weights": weights}):
+        np.savez(path, **arrays, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
+        with pytest.raises(ValueError, match="not"):
+            load(path)

@@ -8,8 +8,7 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.games.othello.ggf import parse_ggf
 from utils import match as match_program
-from utils.arena.games import Judge, kind_of
-from utils.arena.referee import Verdict
+from utils.arena.games import Judge, Verdict, kind_of
 from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)

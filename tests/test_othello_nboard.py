@@ -1,4 +1,4 @@
-"""NBoard's protocol: a board that speaks from a script. Nonsense comes from utils.torture."""
+"""NBoard's protocol: a board that speaks from a script. Nonsense comes from test_fuzz.py."""
 
 import queue
 import re

@@ -13,14 +13,13 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import standing, turned
-from pydlshogi.games.othello.transcript import after, parse_transcript
+from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import Thought
 from pydlshogi.support.arrays_file import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
-from utils.othello import register
-from utils.othello.even import lines
+from utils.lab import grow_book
 
-pytestmark = pytest.mark.lent_worker(register)
+pytestmark = pytest.mark.lent_worker(grow_book)
 
 
 def book_of(**discs: float) -> OpeningBook:
@@ -44,13 +43,6 @@ def test_a_position_is_the_same_however_it_lies(turn: int) -> None:
     assert len(other.moves()) == len(position.moves())
     assert standing(position) == standing(other)
     assert key_of(position) == key_of(other) != key_of(position.play(position.moves()[0]))
-
-
-def test_lines_lead_to_every_position_once() -> None:
-    """A board is turned or mirrored by a move of the four squares in the middle; there are 1, 3 and 14 positions."""
-    for plies, count in enumerate((1, 1, 3, 14)):
-        found = lines(plies)
-        assert len({standing(after(START, moves)) for moves in found if len(moves) == plies}) == len(found) == count
 
 
 class TestBook:
@@ -113,33 +105,19 @@ def test_the_book_that_comes_along() -> None:
     assert len(games) >= 50
 
 
-def run(weights: Path, capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert register.main([*map(str, words), "--workers=1", f"--option=Weights={weights}"]) == 0
-    return capsys.readouterr().out
-
-
-def test_a_book_grows_and_goes_on(tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_book_grows_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "book.npz"
-    run(weights, capsys, out, "--search=3", "--level=2")
+    assert grow_book.main([str(out), "--search=3", "--level=2", "--workers=1"]) == 0
     first = read_openings(out)
-    printed = run(weights, capsys, out, "--search=3", "--level=1")
+    capsys.readouterr()
+    assert grow_book.main([str(out), "--search=3", "--level=1", "--workers=1"]) == 0
     book, reached = read_openings(out), {standing(START)}
     for position in (waiting := [START]):
         waiting += [child for move in book.moves(position) if standing(child := position.play(move)) not in reached]
         reached |= set(map(standing, waiting))
-    assert printed == f"{out}: {len(reached)} positions, {len(first.keys)} were known\n"
+    assert capsys.readouterr().out == f"{out}: {len(reached)} positions\n"
     searched = [each for each in reached if book.moves(each)]
     assert len(searched) == 6
     assert all(book.worth(each) == round(100 * max(book.moves(each).values())) for each in searched)
     kept = [(book.worth(each), first.worth(each)) for each in reached.difference(searched) if first.worth(each)]
     assert {now == before for now, before in kept} == {True}  # level 1 did not search them again
-
-
-def test_what_moves_lose(tmp_path: Path, weights: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    monkeypatch.setattr(register, "PLIES", (1, 1))
-    write_arrays(tmp_path / "book.npz", book_of(f5=0, f5d6=0, f5f6=1, f5f4=9))
-    printed = run(weights, capsys, tmp_path / "book.npz", "--loss=5", "--level=4", "--option=Plain=true").splitlines()
-    lost = {row[:9].strip(): float(row[9:15]) for row in printed[1:]}
-    assert printed[0] == "1 positions"
-    assert lost["level 4"] == 0 <= lost["level 2"]
-    assert list(lost)[-5:] == ["book", "up to 0.0", "up to 0.5", "up to 1.0", "up to 2.0"]

@@ -1,4 +1,4 @@
-"""Multi-ProbCut measured: lines through values that are known beforehand, files, and the games of the table."""
+"""Multi-ProbCut measured: lines through values that are known beforehand and files."""
 
 from pathlib import Path
 
@@ -7,14 +7,13 @@ import pytest
 from othello_games import random_game, random_weights
 
 from pydlshogi.games.othello.engine.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
-from pydlshogi.games.othello.engine.patterns import STAGES, save_weights
+from pydlshogi.games.othello.engine.patterns import STAGES
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
 from pydlshogi.support.processes import ProcessPool
-from utils.othello.probcut import FORMS, ROOM, fit, main, measure, samples, values
-from utils.othello.probcut_table import Fixture, drawn_opening, play, table
+from utils.lab.othello_cuts import FORMS, ROOM, fit, measure, samples, values
+from utils.lab.othello_learn import main
 
-ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = FORMS["tutorial"]
 STAGEWISE = FORMS["stages"]
 PAIR = CutPair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
@@ -95,64 +94,25 @@ class TestMeasuring:
         weights = random_weights(1)
         positions = samples(random_game(seed) for seed in range(4))
         measured = list(measure(positions, TUTORIAL, 4, weights, worker))
-        assert [each.depth for each in measured] == [1, 2, 3, 4]
         assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
             [],
             [],
             [(3, 1)],
-            [(4, 2)],
+            [(3, 1), (4, 2)],
         ]
-        assert [pair.depth for pair in measured[-1].cuts.pairs] == [3, 4]
         assert list(measure(positions[:20], TUTORIAL, 4, weights, worker)) == []  # too few
         roomy = [position for position in positions if position.empties > 3 + ROOM]
         pair = measured[2].pairs[0]
         assert pair.positions == len(roomy)
-        plain = probing_of(measured[1].cuts)
+        plain = probing_of(measured[1])
         deep, less = (np.array(values(roomy, depth, weights, plain)) for depth in (3, 1))
         assert pair.offset[0] == pytest.approx(np.mean(deep - less))
         assert pair.deviation[0] == pytest.approx(np.std(deep - less))
 
     def test_the_command(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        save_weights(tmp_path / "weights.npz", random_weights(1))
         (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
-        pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
-        files = {name: str(tmp_path / name) for name in ("games.txt", "cuts.toml", "picture.png", "weights.npz")}
-        command = ["--games", files["games.txt"], "--out", files["cuts.toml"], "--plot", files["picture.png"]]
-        assert main([*command, "--weights", files["weights.npz"], "--depth", "4"]) == 0
-        cuts = read_cuts(tmp_path / "cuts.toml")
+        out = tmp_path / "cuts.toml"
+        assert main(["cuts", str(tmp_path / "games.txt"), "--out", str(out), "--depth", "4", "--workers", "1"]) == 0
+        cuts = read_cuts(out)
         assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 1), (4, 2)]
         assert len(capsys.readouterr().out.splitlines()) == len(cuts.pairs)
-        assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.fixture(scope="module")
-def parameters(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Files of weights and of cuts."""
-    folder = tmp_path_factory.mktemp("parameters")
-    save_weights(folder / "weights.npz", random_weights(1))
-    write_cuts(folder / "cuts.toml", Cuts(1.4, True, (PAIR._replace(depth=3),)))
-    return folder / "weights.npz", folder / "cuts.toml"
-
-
-class TestTable:
-    def test_a_game(self, parameters: tuple[Path, Path]) -> None:
-        """The second game is the first one with colours swapped: seen from the cuts it is another one."""
-        opening = drawn_opening(3)
-        first, second = (play(Fixture(2, 1, number, opening), *parameters) for number in (0, 1))
-        for game in (first, second):
-            played = parse_transcript(game["moves"])
-            assert game["moves"].startswith(opening)
-            assert played.result == (-game["discs"] if game["number"] else game["discs"])
-            assert game["evaluations"][0] > game["evaluations"][1] > 0
-        assert first["moves"] != second["moves"]
-
-    def test_the_table_by_hand(self) -> None:
-        """Two pairs: won twice; won and drawn. 3.5 of 4 points; pairs of 1 and 3/4, so +- 1.96 x 0.1768 / sqrt 2."""
-        games = [
-            {"plain": 4, "more": 1, "number": number, "discs": discs, "evaluations": [30, 20], "seconds": [1.0, 2.0]}
-            for number, discs in enumerate((10, 2, 5, 0))
-        ]
-        lines = table(games).splitlines()
-        assert lines[0] == "| | N = 4 | N = 6 | N = 8 | N = 10 |"
-        assert lines[3] == "| +1 | 88 ± 24 / 1.5 / 0.5 (4) | - | - | - |"
-        assert lines[2] == "| +0 | - | - | - | - |"

@@ -87,14 +87,11 @@ def test_the_zip_for_windows_holds_python_the_packages_and_a_launcher_for_each_c
     assert started == b'@echo off\r\n"%~dp0python\\python.exe" -m engine.play %* || timeout /t 60 2>nul\r\n'
 
 
-@pytest.mark.parametrize(
-    ("name", "message"), [("python._pth", "no embeddable"), ("python31._pth", "run this with the same")]
-)
-def test_another_python_makes_no_zip(tmp_path: Path, name: str, message: str) -> None:
+def test_another_python_makes_no_zip(tmp_path: Path) -> None:
     python = tmp_path / "python.zip"
     with zipfile.ZipFile(python, "w") as archive:
-        archive.writestr(name, "")
-    with pytest.raises(OneLineError, match=message):
+        archive.writestr("python31._pth", "")
+    with pytest.raises(OneLineError, match=r"is no embeddable Python 3\.\d+$"):
         pack_for_windows(tmp_path / "engine-1.0.whl", python, tmp_path, tmp_path)
 
 
@@ -103,4 +100,4 @@ def test_an_installed_engine_that_does_not_answer_is_found(offline: Path) -> Non
     points = "[console_scripts]\npydlshogi = engine:main\n"
     wheel = made_up(offline, "engine", {"engine.py": silent, "INFO/entry_points.txt": points})
     with pytest.raises(OneLineError, match="does not say readyok, bestmove"):
-        check(wheel, offline)
+        check(wheel, offline / "environment")

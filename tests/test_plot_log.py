@@ -46,25 +46,14 @@ def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no line of training"),
-        ("x\n{}\n", "line 1 is not JSON"),
-        (None, "No such file"),
-        ("5\n", "line 1 is no line of a journal"),
-        ("[" * 100_000 + "\n{}\n", "line 1 is not JSON"),
-        ('{"loss": 1}\n', "a line lacks 'positions'"),
-        (json.dumps(STEP | {"step": 0}), "division by zero"),
-        (json.dumps(STEP) + '\n{"validation": 5, "step": 1}\n', "not subscriptable"),
-    ],
+    "text", ["", "x\n{}\n", "5\n", "[" * 100_000 + "\n", '{"loss": 1}\n', json.dumps(STEP | {"step": 0}) + "\n"]
 )
-def test_what_is_no_journal_is_one_line(tmp_path: Path, capsys, text: str | None, message: str) -> None:
+def test_what_is_no_journal_is_one_line(tmp_path: Path, capsys, text: str) -> None:
     log = tmp_path / "log.jsonl"
-    if text is not None:
-        log.write_text(text)
+    log.write_text(text)
     assert main([str(log)]) == 1
     error = capsys.readouterr().err
-    assert message in error
+    assert error.startswith(f"plot_log: {log} is no journal of a run: ")
     assert error.count("\n") == 1
     assert not (tmp_path / "log.png").exists()
 

@@ -81,7 +81,7 @@ def test_files_it_names_exist() -> None:
 COMMANDS = sorted({*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)})
 
 
-NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train", "utils.torture": "test"}
+NEED_MORE = {"pydlshogi.train": "train", "utils.plot_log": "train"}
 """What the pages install an extra for."""
 INSTALLED = packages_distributions()
 
@@ -102,7 +102,7 @@ def test_every_command_it_names_explains_itself_where_it_says(extra: str) -> Non
         if NEED_MORE.get(module, "") == extra
     ]
     missing = not_installed({"chainer", "cluster", "gpu", "onnx", "openvino", "test", "train"} - {extra})
-    assert {"chainer", "onnxruntime", "psutil", "torch"} & missing
+    assert {"chainer", "onnxruntime", "torch"} & missing
     done = helped(" ".join(modules), missing)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.findall(r"^usage: python -m (\S+) ", done.stdout, re.MULTILINE) == modules

@@ -16,7 +16,7 @@ RUNS = [
     ("pydlshogi.analysis_server", "", '"turnNumber": 0, "isDuringSearch": false'),
     ("pydlshogi.selfplay", "dobutsu --games 2 --playouts 2 --workers 1 --out {here}/own", "1 sets were played now"),
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
-    ("utils.convert_record", "{here}/match/records/match-00001.csa {here}/game.jkf", ""),
+    ("utils.convert", "{here}/match/records/match-00001.csa {here}/game.jkf", ""),
     ("pydlshogi.analyze", "{here}/game.jkf --nodes 2", "game.analysed.kif"),
     ("pydlshogi.bench", "core network signature --playouts 2000 --seconds 0.2", "af65f7a9"),
     ("pydlshogi.train", "--quick --hours 0.001 --out {here}/quick --cache {here}/cache " + TINY, "net.npz"),
@@ -28,33 +28,32 @@ RUNS = [
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
     ("utils.make_book", "{here}/match/records --min-games 1 --out {here}/own.db", "own.db"),
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
-    ("utils.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
+    ("utils.lab.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
     (
         "utils.validate_network",
         "{root}/model/pydlshogi.npz --games {root}/kiflist_test_100.txt --positions 64",
         "64 positions",
     ),
     (
-        "utils.search_records",
+        "utils.lab.search_records",
         "{root}/kiflist_test_100.txt --out {here}/searched --sets 1 --playouts 2 --workers 1",
         "holds 1 sets",
     ),
     (
-        "utils.teach",
+        "utils.lab.teach",
         f"{ENGINE} --nodes 2 --records {{root}}/kiflist_test_100.txt --odd 1 --out {{here}}/taught --workers 1",
         "holds 1 sets",
     ),
     ("utils.convert", "{here}/taught {here}/taught.psv", "left out"),
     (
-        "utils.tune",
-        f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1 --out {{here}}/tune",
+        "utils.lab.tune",
+        f"{ENGINE} C_init=144,50,300 --nodes 2 --pairs 1 --max-moves 8 --workers 1",
         "C_init",
     ),
-    ("utils.ladder", "dobutsu --levels 0 1 --games 2 --out {here}/ladder.jsonl", "Elo"),
+    ("utils.lab.ladder", "dobutsu --levels 0 1 --games 2", "Elo"),
     ("utils.readme", "", ""),
     ("pydlshogi.games.dobutsu.solve", "", "the start is lost in 78 plies"),
     ("utils.package", "--out {here}/dist", "installed and answers"),
-    ("utils.torture", "fuzz-gtp --minutes 0 --short", "fuzz-gtp: 1 rounds"),
 ]
 """Module, arguments and something that it says; later ones use what earlier ones made."""
 

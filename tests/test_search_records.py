@@ -21,8 +21,8 @@ from pydlshogi.network.weights import random_weights, read_weights, write_weight
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.dataset import DatasetError
 from tests.random_games import random_games, write_jsonl
-from utils import search_records
-from utils.search_records import item_of, reached
+from utils.lab import search_records
+from utils.lab.search_records import item_of, reached
 
 pytest.importorskip("torch")
 
@@ -143,11 +143,7 @@ def test_a_run_learns_what_was_found(folder: Path) -> None:
 
 def test_what_is_no_set_is_a_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert search(folder, "--sets=99") == 1
-    assert search(folder, "--sets=2", f"--network={tmp_path}/none.npz", f"--out={tmp_path}/other") == 1
-    complaints = capsys.readouterr().err.splitlines()
-    assert len(complaints) == 2
-    assert complaints[0].endswith("games.jsonl has positions for 2 sets, not 99")
-    assert "none.npz" in complaints[1]
+    assert capsys.readouterr().err.endswith("games.jsonl has positions for 2 sets, not 99\n")
     with pytest.raises(DatasetError, match="holds no searched positions"):
         read_sets(tmp_path)
     (tmp_path / "00000.npz").write_bytes(b"PK")

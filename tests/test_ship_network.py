@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pydlshogi.encoding import sample
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.fitted import fitted_option
+from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from tests.random_games import random_games, write_jsonl
 from utils.ship_network import main
@@ -47,6 +49,20 @@ def test_one_network_is_shipped_as_it_is_in_half_the_size(folder: Path) -> None:
     for name, array in read_weights(folder / "1.npz").items():
         assert np.array_equal(read_weights(folder / "shipped.npz")[name], array.astype(np.float16).astype(array.dtype))
     assert (folder / "shipped.npz").stat().st_size < 0.7 * (folder / "1.npz").stat().st_size
+
+
+def test_an_onnx_is_the_same_network(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, "1.npz", out="net.onnx") == 0
+    packed = sample(BOOK, 64)
+    labels = np.tile(np.arange(BOOK.labels, dtype=np.int32), len(packed))
+    firsts = np.arange(0, len(labels) + 1, BOOK.labels, dtype=np.int32)
+    answers = [
+        load_backend("onnx", folder / name, [BOOK], device="cpu").predict(packed, firsts, labels, 1.0)
+        for name in ("1.npz", "net.onnx")
+    ]
+    for npz, onnx in zip(*answers, strict=True):
+        assert np.allclose(npz, onnx, atol=1e-5)
+    assert capsys.readouterr().out == f"{folder / 'net.onnx'}\n"
 
 
 @pytest.mark.parametrize("there", ["shipped.npz", "shipped.json"])

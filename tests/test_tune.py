@@ -1,15 +1,14 @@
-"""Options are tuned by games of an engine against itself, and nothing that was played is lost."""
+"""Options are tuned by games of an engine against itself."""
 
 import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from utils import tune as tune_program
-from utils.tune import Spsa, Tuned, main
+from utils.lab import tune as tune_program
+from utils.lab.tune import Spsa, Tuned, main
 
 pytestmark = pytest.mark.lent_worker(tune_program)
 
@@ -21,13 +20,9 @@ def engine(*words: str) -> str:
     return shlex.join([sys.executable, "-I", "-S", str(ROOT / "tests" / "fake_tuned_engine.py"), *words])
 
 
-def tune(out: Path, *words: str, command: str = "", pairs: int = 30) -> int:
-    fixed = ["--time=60000", "--workers=1", f"--pairs={pairs}", f"--out={out}"]
-    return main([command or engine(), *fixed, *(words or ["Stamina=1,0,5", "--step=0.2", "--rate=0.5"])])
-
-
-def pairs_of(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "pairs.jsonl").read_text().splitlines()]
+def tune(*words: str, command: str = "", pairs: int = 30) -> int:
+    fixed = ["--time=60000", "--workers=1", f"--pairs={pairs}", "--step=0.2", "--rate=0.5"]
+    return main([command or engine(), *fixed, *words])
 
 
 # SPSA
@@ -60,62 +55,27 @@ def test_both_sides_play_with_whole_numbers_in_range_that_are_right_on_average()
 # With an engine
 
 
-def test_an_option_that_matters_is_tuned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(tmp_path / "out", "Stamina=1,0,5", "--step=0.2", "--rate=0.5", "--workers=2") == 0
-    pairs = pairs_of(tmp_path / "out")
-    assert sorted(pair["step"] for pair in pairs) == list(range(1, 31))
+def test_an_option_that_matters_is_tuned(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("Stamina=1,0,5", "--workers=2") == 0
+    pairs = list(map(json.loads, capsys.readouterr().out.splitlines()))
+    assert sorted(pair["pair"] for pair in pairs) == list(range(1, 31))
+    spsa, values = Spsa((Tuned("Stamina", 1, 0, 5),), 30, 0.2, 0.5, 0), {"Stamina": 1.0}
     for pair in pairs:
         difference = int(pair["changed"]["Stamina"]) - int(pair["opposite"]["Stamina"])
         assert pair["points"] == (1 if difference == 0 else 2 if difference > 0 else 0)
-    assert pairs[-1]["values"]["Stamina"] > 2
-    out = capsys.readouterr().out
-    assert f"| Stamina | 1 | 0 to 5 | {pairs[-1]['values']['Stamina']:.1f} |" in out
-    assert f"A.Stamina={round(pairs[-1]['values']['Stamina'])} B.Stamina=1" in out
-
-
-def test_it_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert tune(out) == 0
-    whole = (out / "pairs.jsonl").read_text().splitlines()
-    kept = whole[:7]
-    (out / "pairs.jsonl").write_text("\n".join([*kept, whole[7][:20]]))
-    assert tune(out) == 0
-    assert (out / "pairs.jsonl").read_text().splitlines()[:7] == kept
-    assert sorted(pair["step"] for pair in pairs_of(out)) == list(range(1, 31))
-    finished = (out / "pairs.jsonl").read_bytes()
-    assert tune(out) == 0
-    assert (out / "pairs.jsonl").read_bytes() == finished
-    spsa = Spsa((Tuned("Stamina", 1, 0, 5),), 30, 0.2, 0.5, 0)
-    values = {"Stamina": 1.0}
-    for pair in pairs_of(out):
-        values = spsa.moved(values, pair["step"], pair["points"])
+        values = spsa.moved(values, pair["pair"], pair["points"])
         assert pair["values"] == pytest.approx(values)
+    assert pairs[-1]["values"]["Stamina"] > 2
 
 
-def test_unknown_options_and_other_settings_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_engine_lacks_or_does_not_survive_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Only an engine that complains of names that it does not know is believed to know this one."""
-    assert tune(tmp_path / "known", "Hidden=1,0,5", command=engine("--complains"), pairs=1) == 0
-    for out, command, name in (("a", engine("--complains"), "Hiden"), ("b", engine(), "Hidden")):
-        assert tune(tmp_path / out, f"{name}=1,0,5", command=command, pairs=1) == 1
-        assert f"tune: engine `{command}` has no option {name}; it has " in capsys.readouterr().err
-    assert tune(tmp_path / "c", "Stamina=1,0,5", pairs=3) == 0
-    finished = pairs_of(tmp_path / "c")
-    for option, pairs, other in (("Stamina=2,0,5", 3, "tuned"), ("Stamina=1,0,5", 1, "pairs")):
-        assert tune(tmp_path / "c", option, pairs=pairs) == 1
-        assert f"was made with other settings ({other}): choose another --out" in capsys.readouterr().err
-        assert pairs_of(tmp_path / "c") == finished
-
-
-def test_what_cannot_be_tuned_is_one_line_and_may_be_begun_otherwise(tmp_path: Path, capsys) -> None:
-    twice = ["Stamina=1,0,5", "--option=stamina=3"]
+    assert tune("Hidden=1,0,5", command=engine("--complains"), pairs=1) == 0
     for words, command, reason in [
-        (twice, "", "an option is named twice"),
-        (["Stamina=1,0,5", "--openings=none.txt"], "", "none.txt: No such file"),
-        (["Stamina=1,0,5"], "/no/such/engine", "engine `/no/such/engine` cannot be started: No such file"),
-        (["Stamina=4,3,5"], engine("--die"), "died or fell silent in pair "),
+        ("Hiden=1,0,5", engine("--complains"), "has no option Hiden; it has "),
+        ("Hidden=1,0,5", engine(), "has no option Hidden; it has "),
+        ("Stamina=1,0,5", "/no/such/engine", "engine `/no/such/engine` cannot be started: No such file"),
+        ("Stamina=4,3,5", engine("--die"), "died or fell silent in pair "),
     ]:
-        out = tmp_path / ("died" if "--die" in command else "out")
-        assert tune(out, *words, command=command, pairs=1) == 1
+        assert tune(words, command=command, pairs=1) == 1
         assert reason in capsys.readouterr().err.splitlines()[-1]
-    assert tune(tmp_path / "out", "Stamina=1,0,5", pairs=1) == 0
-    assert len(pairs_of(tmp_path / "out")) == 1

@@ -4,7 +4,6 @@ Numbers in the headings are those of the conformance scenarios of the project's 
 (start-up, pipes, signals) is in test_usi_process.py, the reading of lines in test_notation.py.
 """
 
-import random
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Load
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.support.progress import step
-from utils.torture import PROTOCOLS, line_for
 
 
 def mcts_engine() -> Engine:
@@ -795,22 +793,3 @@ def test_perft(engine: InProcess) -> None:
 def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
     engine.send(question)
     assert len(errors(engine.settle())) == 1
-
-
-# Anything at all
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_whatever_is_sent_every_go_has_one_answer_and_nothing_breaks(engine: InProcess, seed: int) -> None:
-    protocol, rng, asked = PROTOCOLS["mcts"], random.Random(seed), 0
-    for number in range(0, 1000, 10):
-        # The network would take its time to load.
-        lines = [line_for(protocol, rng, number + place).replace("auto", "hash") for place in range(10)]
-        asked += sum(re.match(protocol["asks"], line) is not None for line in lines)
-        engine.send(*lines, protocol["stop"])
-        engine.settle()
-    assert len(answers(engine.said)) == asked
-    assert not [line for line in engine.said if "log says more" in line]
-    assert all(line.isascii() and "\n" not in line for line in engine.said)
-    engine.send("setoption name MultiPV value 1", "position startpos")
-    assert check(engine.go("go nodes 3"))

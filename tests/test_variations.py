@@ -14,7 +14,7 @@ from pydlshogi.games.shogi.kifu.jkf import to_jkf
 from pydlshogi.games.shogi.kifu.kif_writer import to_kif
 from pydlshogi.games.shogi.kifu.usi import to_usi
 from pydlshogi.games.shogi.read_kifu import KifuError, parse, read
-from utils.convert_record import main
+from utils.convert import main
 
 MIDDLE = "lr5nl/3g1kg2/2n1ppsp1/p1pps1p1p/1p5P1/P1PPSPP1P/1PS1P1N2/2GK1G3/LN5RL b Bb 1"
 FORKS = """\
@@ -171,4 +171,4 @@ def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsy
         assert main([str(tmp_path / "a.kif"), str(tmp_path / name), "--main-line"]) == 0
         assert read(tmp_path / name)[0].moves == read(tmp_path / "a.kif")[0].moves
     assert main([str(tmp_path / "a.kif"), str(tmp_path / "a.csa")]) == 1
-    assert capsys.readouterr().err == f"convert_record: {tmp_path / 'a.csa'} exists\n"
+    assert capsys.readouterr().err == f"convert: {tmp_path / 'a.csa'} exists (--overwrite replaces it)\n"

@@ -1,28 +1,36 @@
-"""Training data of shogi from one format into another, or checked: `python -m utils.convert IN... OUT`
+"""Game records or training data of shogi from one format into another, or checked: `python -m utils.convert IN... OUT`
 
+    python -m utils.convert game.kif game.jkf
     python -m utils.convert games.hcpe3 games.psv
     python -m utils.convert a.psv b.psv all.hcpe
     python -m utils.convert games.jsonl.xz games.pack
     python -m utils.convert --check games.psv
 
-Files end in .psv (.bin), .hcpe, .hcpe3, .pack or .positions; a folder stands for all such files in it, and records are
-read as by `pydlshogi.train`. Any size is streamed. Broken records are left out, and the status is then 1; positions
-that the format of OUT cannot say everything of are left out too. `--check` also looks whether every move is legal.
+The suffix of OUT says the format. What a format of records has no room for is an error, not a loss.
+
+Training data end in .psv (.bin), .hcpe, .hcpe3, .pack or .positions; a folder stands for all such files in it, and
+records are read as by `pydlshogi.train`. Any size is streamed. Broken records are left out, and the status is then 1;
+positions that the format of OUT cannot say everything of are left out too. `--check` also looks whether every move is
+legal.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from tqdm import tqdm
 
+from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
+from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.games.shogi.training.formats import FORMATS, files_of, give, legal, read_parts
 from pydlshogi.games.shogi.training.parts import Part, played_alone
 from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.support.command_line import exit_status, parser_for
-from pydlshogi.support.files import cache_folder, replacing
+from pydlshogi.support.files import cache_folder, replacing, write_whole
 from pydlshogi.training.dataset import DatasetError
 
 _ROWS: Final = 1 << 16
@@ -71,7 +79,7 @@ class Count:
 
 
 def convert(sources: Sequence[Path], out: Path) -> int:
-    """Write `out`; the status."""
+    """Write training data; the status."""
     count, left_out = Count(), 0
     with replacing(out) as file:
         for part in count.read(sources):
@@ -82,33 +90,48 @@ def convert(sources: Sequence[Path], out: Path) -> int:
 
 
 def check(sources: Sequence[Path]) -> int:
-    """Read all, and look at every move; the status."""
+    """Read all training data, and look at every move; the status."""
     count, illegal = Count(), 0
     for part in count.read(sources):
         illegal += int((~legal(part.positions) & (part.positions["move"] != 0)).sum())
     return count.tell(illegal, "whose move is not legal") or int(illegal > 0)
 
 
+def convert_records(sources: Sequence[Path], options: argparse.Namespace, out: Path) -> int:
+    """Write game records; the status."""
+    games = [game for source in sources for game in read(source)]
+    if options.game is not None:
+        if not 1 <= options.game <= len(games):
+            raise DatasetError(f"there is no game {options.game}, there are {len(games)}")
+        games = [games[options.game - 1]]
+    if options.main_line:
+        games = [replace(game, variations=()) for game in games]
+    write_whole(out, file_of(games, out.suffix.lower()))
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.convert", "Convert training data of shogi from one format into another.")
+    parser = parser_for("utils.convert", "Convert records or training data of shogi from one format into another.")
     parser.add_argument(
         "paths", type=Path, nargs="+", metavar="FILE", help="what to read: files, folders, records; at last OUT"
     )
-    parser.add_argument("--check", action="store_true", help="read them all, and write nothing")
+    parser.add_argument("--game", type=int, metavar="N", help="of records: this one alone")
+    parser.add_argument("--main-line", action="store_true", help="of records: leave out the variations")
+    parser.add_argument("--check", action="store_true", help="read training data, and write nothing")
     parser.add_argument("--overwrite", action="store_true", help="replace OUT if it exists")
     options = parser.parse_args(arguments)
     *sources, out = options.paths
-    if options.check:
-        sources, out = options.paths, None
-    elif not sources:
+    if not options.check and not sources:
         parser.error("IN and OUT are needed, or --check")
-    elif out.suffix.lower() not in FORMATS:
-        parser.error(f"{out} ends in none of {' '.join(FORMATS)}")
+    if not options.check and out.suffix.lower() not in (*WRITTEN, *FORMATS):
+        parser.error(f"{out} ends in none of {' '.join((*WRITTEN, *FORMATS))}")
 
     def run() -> int:
-        if out and out.exists() and not options.overwrite:  # where OUT is forgotten, the last file is taken for it
+        if options.check:
+            return check(options.paths)
+        if out.exists() and not options.overwrite:  # where OUT is forgotten, the last file is taken for it
             raise DatasetError(f"{out} exists (--overwrite replaces it)")
-        return convert(sources, out) if out else check(sources)
+        return convert(sources, out) if out.suffix.lower() in FORMATS else convert_records(sources, options, out)
 
     return exit_status("convert", run)
 

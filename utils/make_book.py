@@ -1,15 +1,9 @@
-"""An opening book from game records, or by own search: `python -m utils.make_book kifu/selfplay --out book.db`.
-
-    python -m utils.make_book kifu/selfplay --out book.db
-    python -m utils.make_book --search 10000 --playouts 800 --out book.db
+"""An opening book from game records: `python -m utils.make_book kifu/selfplay --out book.db`.
 
 Writes YaneuraOu's text format (DB2016), sorted, so that engines may search it on disk; Book_File takes it. Counted are
 the moves of the first --plies plies of every game that has a result. The value of a move is what its player scored
 with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move, so that a few games say little.
-That value is the games' and not an engine's, which is why the depth is 0.
-
-`--search` adds positions where the book is thin, be it made of games, by `--search` or empty: see `utils.growth`.
-The book is written every minute, and at Ctrl-C; the same command goes on.
+That value is the games' and not an engine's, which is why the depth is 0. `utils.lab.grow_book` adds what searches say.
 """
 
 import argparse
@@ -25,16 +19,13 @@ from typing import Final
 import cshogi
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.engine.book_files import HEADER, Book, BookError, BookMove, key_of
+from pydlshogi.games.shogi.engine.book_files import HEADER, BookError, BookMove, key_of
 from pydlshogi.games.shogi.kifu.game import Game, replay
 from pydlshogi.games.shogi.read_kifu import KifuError, read_list, read_many
-from pydlshogi.learning.tasks import deadline
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF
-from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.files import check_writable, replacing, shipped_model
-from utils.book_growth import ShogiBook, searching
-from utils.growth import SIDE_BY_SIDE
+from pydlshogi.support.command_line import exit_status, parser_for, positive
+from pydlshogi.support.files import check_writable, replacing
 from utils.make_kifu_list import record_files
 
 ADDED_DRAWS: Final = 50
@@ -109,22 +100,6 @@ def write(positions: Iterable[tuple[bytes, int, list[BookMove]]], out: Path) -> 
     return count
 
 
-def grow(options: argparse.Namespace) -> int:
-    """Add what `--search` asks for to the book; returns how many positions it holds."""
-    out: Path = options.out
-    book = ShogiBook({})
-    if out.exists():
-        there = Book(out, large=sys.maxsize)
-        if there.bad_lines:
-            raise BookError(f"{out}: {there.bad_lines[0]}")
-        book = ShogiBook(there.positions())
-    task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
-    longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
-    with pool_of(options.workers, None) as pool:
-        book.grow(options.search, pool, task, longest, lambda: write(book.numbered(), out))
-    return sum(map(bool, book.after.values()))
-
-
 def sources(paths: Iterable[Path]) -> list[Path]:
     """The record files that folders and lists name, each once. Raises OneLineError and KifuError."""
     files = (file for path in paths for file in (read_list(path) if path.is_file() else record_files(path)))
@@ -153,31 +128,21 @@ def collect(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if not options.source and not options.search:
-        raise BookError("games, --search or both are needed")
-    if options.source and options.out.exists() and not options.overwrite:
+    if options.out.exists() and not options.overwrite:
         raise BookError(f"{options.out} exists (--overwrite replaces it)")
     check_writable(options.out)
-    if options.source:
-        collect(options)
-    if options.search:
-        print(f"{options.out}: {grow(options)} positions")
+    collect(options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.make_book", __doc__.split(":", 1)[0])
     parser.add_argument(
-        "source", type=Path, nargs="*", help="a folder with record files at any depth, or a list of them"
+        "source", type=Path, nargs="+", help="a folder with record files at any depth, or a list of them"
     )
     parser.add_argument("--out", type=Path, required=True, help="the book to write (.db)")
     parser.add_argument("--plies", type=positive, default=32, help="of every game")
     parser.add_argument("--min-games", type=positive, default=2, metavar="N", help="games a move must be played in")
     parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    parser.add_argument("--search", type=natural, default=0, metavar="N", help="positions to add by own search")
-    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each")
-    parser.add_argument(
-        "--network", type=Path, default=shipped_model() / "pydlshogi.npz", help="(default: the shipped)"
-    )
     parser.add_argument("--overwrite", action="store_true", help="replace a book that exists")
     options = parser.parse_args(arguments)
     return exit_status("make_book", partial(_run, options))

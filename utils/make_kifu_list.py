@@ -1,22 +1,30 @@
 """Lists of record files to train and to test with: `make_kifu_list kifu kiflist --train 1000 --test 100`.
 
 Writes NAME_train.txt and NAME_test.txt (NAME_train_1000.txt and NAME_test_100.txt where counts are given): one path a
-line, relative to the list. The split is random, the same for the same seed, and no file is in both. It goes by file
-names; utils.filter_csa looks into the files.
+line, relative to the list. The split is random, the same for the same seed, and no file is in both.
+
+With --min-rating, --min-moves or --endings only files are listed whose games are all good enough to learn from;
+python-dlshogi's filter_csa wanted `--min-rating 2500 --min-moves 50 --endings resign`. What cannot be read is no such
+file. No record is changed or deleted.
 """
 
 import argparse
 import os
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from tqdm import tqdm
+
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.game import Game
+from pydlshogi.games.shogi.read_kifu import KifuError, read_many
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole
+from pydlshogi.support.processes import available_cores
 
 
 def record_files(folder: Path) -> list[Path]:
@@ -25,6 +33,25 @@ def record_files(folder: Path) -> list[Path]:
     if not files:
         raise OneLineError(f"{folder}: {'no record files' if folder.is_dir() else 'no such folder'}")
     return files
+
+
+def good(files: Sequence[Path], options: argparse.Namespace) -> Iterator[Path]:
+    """Those whose games are as the options want them."""
+    for path, games in tqdm(read_many(files, available_cores()), total=len(files), unit="file", disable=None):
+        if isinstance(games, KifuError):
+            tqdm.write(f"make_kifu_list: {games}", file=sys.stderr)
+        elif all(is_good(game, options) for game in games):
+            yield path
+
+
+def is_good(game: Game, options: argparse.Namespace) -> bool:
+    """A player without a rating has none that is high enough."""
+    ratings = [-1.0 if rating is None else rating for rating in game.ratings]
+    return (
+        (not options.endings or game.ending in options.endings.split(","))
+        and len(game.moves) > options.min_moves
+        and (not options.min_rating or min(ratings, default=-1.0) >= options.min_rating)
+    )
 
 
 def split(files: Sequence[Path], train: int, test: int, seed: int) -> tuple[list[Path], list[Path]]:
@@ -39,7 +66,7 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     """Write the paths of `files`, relative to the list `path`. OneLineError for a name that is no line of text."""
     lines = []
     for file in files:
-        whole = whole_path(file)
+        whole = Path(os.path.realpath(file.parent), file.name)  # a link is a file of its own
         try:  # through links as the system goes them; to another drive, the whole
             lines.append(Path(os.path.relpath(whole, os.path.realpath(path.parent))).as_posix())
         except ValueError:
@@ -50,15 +77,13 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
-def whole_path(file: Path) -> Path:
-    """Where its folder really is, and its name there: a link is a file of its own."""
-    return Path(os.path.realpath(file.parent), file.name)
-
-
-def _run(options: argparse.Namespace) -> None:
+def make_lists(options: argparse.Namespace) -> None:
+    """Write both lists."""
     if not options.name.name:
         raise OneLineError(f"{options.name}: the lists want a name")
     files = record_files(options.folder)
+    if options.min_rating or options.min_moves or options.endings:
+        files = sorted(good(files, options))
     train = int(len(files) * options.ratio) if options.train is None else options.train
     test = max(0, len(files) - train) if options.test is None else options.test
     names = [
@@ -82,9 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--train", type=natural, metavar="N", help="this many files for training, instead of --ratio")
     parser.add_argument("--test", type=natural, metavar="N", help="this many files for testing (default: all others)")
     parser.add_argument("--seed", type=int, default=0, help="of the random split")
+    parser.add_argument("--min-rating", type=bounded(0, kind=float), default=0, metavar="R", help="of the weaker")
+    parser.add_argument("--min-moves", type=natural, default=0, metavar="N", help="more moves than this")
+    parser.add_argument("--endings", metavar="A,B", help="such as resign,mate,declaration")
     parser.add_argument("--overwrite", action="store_true", help="replace lists that exist")
     options = parser.parse_args(arguments)
-    return exit_status("make_kifu_list", partial(_run, options))
+    return exit_status("make_kifu_list", partial(make_lists, options))
 
 
 if __name__ == "__main__":

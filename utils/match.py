@@ -25,12 +25,10 @@ from pydlshogi.support.elo import Sprt
 from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
-from utils.arena.games import Opening, kind_of
-from utils.arena.openings import check_room, read_openings
+from utils.arena.games import Opening, check_room, kind_of, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
-from utils.arena.report import Score, report, standing
 from utils.arena.seats import Seats, longest_game, pairings
-from utils.arena.store import SIDES, Contestant, Settings, Side, Store
+from utils.arena.store import SIDES, Contestant, Score, Settings, Side, Store, report, standing
 
 EXAMPLES = """\
 examples:

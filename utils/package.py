@@ -1,21 +1,20 @@
 """Build the packages and try them: `python -m utils.package --out dist`
 
-The sdist is made of this checkout and the wheel of the sdist. The wheel is installed with all it needs into a new
-environment, where its commands have to answer.
+`build` makes the sdist of this checkout and the wheel of the sdist. The wheel is installed with all it needs into a new
+environment, where its engine has to answer.
 
 `--windows python-3.13.9-embed-amd64.zip` adds a zip for people who have no Python: unpacked, its .bat files start the
 programs. What it takes is the embeddable package of https://www.python.org/downloads/windows, of the same minor version
-as the Python that runs this. All of it needs the package index.
+as the Python that runs this, for pip asks its own version. All of it needs the package index, and `build`
+(`sh bat/environment.sh test`).
 """
 
-import os
-import re
 import shutil
 import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from configparser import ConfigParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,34 +30,22 @@ RUNTIME: Final = "msvc-runtime"
 """The part of Microsoft's C++ runtime that Python does not bring along."""
 
 
-def run(command: Sequence[str | Path], text: str = "", environ: Mapping[str, str] | None = None) -> str:
+def run(*command: str | Path, text: str = "") -> str:
     """What `command` prints when it reads `text`. Raises OneLineError where it fails."""
-    done = subprocess.run(command, input=text, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        why = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise OneLineError(f"{' '.join(map(str, command))}: {why[-1] if why else done.returncode}")
+        raise OneLineError(f"{' '.join(map(str, command))}: {(done.stdout + done.stderr).strip()[-300:]}")
     return done.stdout
 
 
-def programs(environment: Path) -> Path:
-    """Where a new environment keeps its programs."""
-    venv.create(environment)
-    return environment / ("Scripts" if sys.platform == "win32" else "bin")
-
-
-def install(python: Path, package: str | Path) -> None:
-    """For another Python, which needs no pip of its own. Raises OneLineError."""
-    run([sys.executable, "-m", "pip", "--python", python, "install", package])
-
-
-def build(out: Path, work: Path) -> Path:
-    """Make sdist and wheel, and return the wheel."""
-    python = programs(work / "builder") / "python"
-    install(python, "build")
-    run([python, "-m", "build", "--outdir", work / "built", ROOT])
-    made = sorted((work / "built").iterdir())
-    (wheel,) = (path for path in made if path.suffix == ".whl")
-    return [Path(shutil.copy(path, out)) for path in made][made.index(wheel)]
+def check(wheel: Path, work: Path) -> None:
+    """Install `wheel` where nothing else is; its engine answers. Raises OneLineError."""
+    venv.create(work)
+    programs = work / ("Scripts" if sys.platform == "win32" else "bin")
+    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", wheel)
+    said = run(programs / "pydlshogi", text=QUESTIONS).splitlines()
+    if missing := [answer for answer in ANSWERS if not any(line.startswith(answer) for line in said)]:
+        raise OneLineError(f"the installed engine does not say {', '.join(missing)}; it says {said[-3:]}")
 
 
 def commands_of(wheel: Path) -> dict[str, str]:
@@ -70,38 +57,19 @@ def commands_of(wheel: Path) -> dict[str, str]:
     return {command: target.partition(":")[0] for command, target in points["console_scripts"].items()}
 
 
-def check(wheel: Path, work: Path) -> None:
-    """Install `wheel` where nothing else is; its commands answer. Raises OneLineError."""
-    folder = programs(work / "installed")
-    install(folder / "python", wheel)
-    elsewhere = {"XDG_CACHE_HOME": str(work), "XDG_STATE_HOME": str(work), "LOCALAPPDATA": str(work)}
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | elsewhere
-    for command in commands_of(wheel):
-        run([folder / command, "--help"], environ=environ)
-    said = run([folder / "pydlshogi"], QUESTIONS, environ).splitlines()
-    if missing := [answer for answer in ANSWERS if not any(line.startswith(answer) for line in said)]:
-        raise OneLineError(f"the installed engine does not say {', '.join(missing)}; it says {said[-3:]}")
-
-
 def pack_for_windows(wheel: Path, embeddable: Path, work: Path, out: Path) -> Path:
     """`wheel`, the Python of `embeddable` and all packages as a zip. Raises OneLineError."""
     top = work / "windows" / "pydlshogi"
-    python = top / "python"
+    python, version = top / "python", f"3{sys.version_info.minor}"
     with zipfile.ZipFile(embeddable) as archive:
         archive.extractall(python)
-    paths = sorted(python.glob("python3*._pth"))
-    version = re.fullmatch(r"python3(\d+)", paths[0].stem) if paths else None
-    if version is None:
-        raise OneLineError(f"{embeddable} is no embeddable Python 3: it has no python3*._pth")
-    if int(version[1]) != sys.version_info.minor:
-        raise OneLineError(
-            f"{embeddable} is Python 3.{version[1]}: run this with the same, for pip asks its own version"
-        )
+    if not (paths := python / f"python{version}._pth").exists():
+        raise OneLineError(f"{embeddable} is no embeddable Python 3.{version[1:]}")
     packages = python / "Lib" / "site-packages"
-    paths[0].write_text(f"{paths[0].stem}.zip\n.\nLib\\site-packages\n")
-    system = ["--platform", "win_amd64", "--implementation", "cp", "--python-version", f"3.{version[1]}"]
+    paths.write_text(f"{paths.stem}.zip\n.\nLib\\site-packages\n")
+    system = ["--platform", "win_amd64", "--implementation", "cp", "--python-version", version]
     pip = [sys.executable, "-m", "pip", "install", "--only-binary=:all:", *system, "--target", str(packages)]
-    run([*pip, str(wheel), RUNTIME])
+    run(*pip, wheel, RUNTIME)
     for library in packages.glob("*.dll"):
         library.replace(python / library.name)
     for command, module in commands_of(wheel).items():
@@ -119,14 +87,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def make() -> None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix="package") as place:
-            work = Path(place)
-            wheel = build(options.out, work)
-            check(wheel, work)
+        with TemporaryDirectory(prefix="package") as work:
+            run(sys.executable, "-m", "build", "--outdir", Path(work, "built"), ROOT)
+            options.out.mkdir(parents=True, exist_ok=True)
+            for made in Path(work, "built").iterdir():
+                shutil.copy(made, options.out)
+            (wheel,) = (options.out / made.name for made in Path(work, "built").glob("*.whl"))
+            check(wheel, Path(work, "installed"))
             print(f"{wheel}: installed and answers")
             if options.windows:
-                print(pack_for_windows(wheel, options.windows, work, options.out))
+                print(pack_for_windows(wheel, options.windows, Path(work), options.out))
 
     return exit_status("package", make, zipfile.BadZipFile)
 

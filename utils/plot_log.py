@@ -25,27 +25,10 @@ Line = dict[str, Any]
 
 
 def read_log(path: Path) -> tuple[list[Line], list[Line]]:
-    """Lines of training, and lines of validation, of a log.jsonl; ValueError where it is none.
-
-    A last line that was cut off is passed over: the run may still be writing it.
-    """
+    """Lines of training, and lines of validation, of a log.jsonl. The run may still be writing the last one."""
     with open_plain(path) as file:
-        texts = file.read().decode().splitlines()
-    lines = []
-    for number, text in enumerate(texts, 1):
-        try:
-            line = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            if number < len(texts):
-                raise ValueError(f"line {number} is not JSON") from error
-            continue
-        if not isinstance(line, dict):
-            raise ValueError(f"line {number} is no line of a journal")
-        lines.append(line)
-    steps, validations = [line for line in lines if "loss" in line], [line for line in lines if "validation" in line]
-    if not steps:
-        raise ValueError("there is no line of training in it")
-    return steps, validations
+        lines = [json.loads(text) for text in file.read().decode().splitlines(keepends=True) if text.endswith("\n")]
+    return [line for line in lines if "loss" in line], [line for line in lines if "validation" in line]
 
 
 def dress(axes: Any, across: str, title: str = "", upwards: str = "") -> None:
@@ -145,25 +128,19 @@ def draw_training(steps: list[Line], validations: list[Line]) -> Figure:
     return figure
 
 
-def plot(log: Path, picture: Path) -> None:
-    """Draw what `log` says of its run into the PNG file `picture`."""
-    steps, validations = read_log(log)
-    figure = draw_cycles(steps) if "games" in steps[0] else draw_training(steps, validations)
-    with replacing(picture) as file:
-        figure.savefig(file, dpi=90, format=picture.suffix.removeprefix(".") or "png")
-
-
-def _run(options: argparse.Namespace) -> None:
+def plot(options: argparse.Namespace) -> None:
+    """Draw the journal of a run into a picture. Raises ValueError where it is none."""
     log = options.log / "log.jsonl" if options.log.is_dir() else options.log
     picture = options.picture or log.with_suffix(".png")
+    if picture.exists() and log.exists() and picture.samefile(log):
+        raise ValueError(f"{log}: the picture would take the place of the journal")
     try:
-        if picture.exists() and log.exists() and picture.samefile(log):
-            raise ValueError("the picture would take the place of the journal")
-        plot(log, picture)
-    except KeyError as error:
-        raise ValueError(f"{log}: a line lacks {error}") from error
-    except (ValueError, TypeError, ZeroDivisionError) as error:
-        raise ValueError(f"{log}: {error}") from error
+        steps, validations = read_log(log)
+        figure = draw_cycles(steps) if "games" in steps[0] else draw_training(steps, validations)
+    except (ValueError, LookupError, TypeError, ZeroDivisionError, RecursionError) as error:
+        raise ValueError(f"{log} is no journal of a run: {error!r}") from error
+    with replacing(picture) as file:
+        figure.savefig(file, dpi=90, format=picture.suffix.removeprefix(".") or "png")
     print(picture)
 
 
@@ -171,7 +148,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = parser_for("utils.plot_log", "Draw the log of a training run.")
     parser.add_argument("log", type=Path, help="log.jsonl of the run, or its folder")
     parser.add_argument("picture", type=Path, nargs="?", help="the PNG to write (beside the log)")
-    return exit_status("plot_log", partial(_run, parser.parse_args(arguments)), ValueError)
+    return exit_status("plot_log", partial(plot, parser.parse_args(arguments)), ValueError)
 
 
 if __name__ == "__main__":

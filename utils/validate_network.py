@@ -1,8 +1,8 @@
 """How well networks predict recorded games: `python -m utils.validate_network NETWORK... --games games.jsonl.xz`
 
-Prints the tables of docs/laboratory.md, one column a network; a framework and an arithmetic may follow its name:
+Prints the tables of the laboratory book, one column a network; a framework and an arithmetic may follow its name:
 
-    python -m utils.validate_network model/pydlshogi.npz model/pydlshogi.int8.onnx,openvino --games games.jsonl.xz
+    python -m utils.validate_network model/pydlshogi.npz other.onnx,onnx --games games.jsonl.xz
 """
 
 import argparse
@@ -70,7 +70,7 @@ def _shown(figure: str, value: float | None) -> str:
 
 
 def _run(options: argparse.Namespace) -> None:
-    positions = val_positions(options)
+    positions = load(options.games, "val", options.cache or cache_folder())
     positions = sample(positions, options.positions or len(positions))
     runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
     for network, (description, _) in zip(options.networks, runs, strict=True):
@@ -78,29 +78,14 @@ def _run(options: argparse.Namespace) -> None:
     print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
 
 
-def parsed_with_games(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, with options for the positions to validate with: `games`, `cache`, `positions` (0: all)."""
-    parser.add_argument(
-        "--games",
-        type=Path,
-        required=True,
-        help="games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack",
-    )
-    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
-    parser.add_argument("--positions", type=natural, default=0, help="how many, at random (default: all)")
-    return parser.parse_args(arguments)
-
-
-def val_positions(options: argparse.Namespace) -> Positions:
-    """All positions to validate with that `options`, of `parsed_with_games`, name."""
-    return load(options.games, "val", options.cache or cache_folder())
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.validate_network", "Print how well networks predict recorded games.")
     parser.add_argument("networks", nargs="+", metavar="FILE[,BACKEND[,PRECISION]]")
-    options = parsed_with_games(parser, arguments)
-    return exit_status("validate_network", partial(_run, options), RuntimeError)
+    source = "games.jsonl(.xz), a list of record files, or .psv, .hcpe, .hcpe3, .pack"
+    parser.add_argument("--games", type=Path, required=True, help=source)
+    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
+    parser.add_argument("--positions", type=natural, default=0, help="how many, at random (default: all)")
+    return exit_status("validate_network", partial(_run, parser.parse_args(arguments)), RuntimeError)
 
 
 if __name__ == "__main__":

@@ -40,11 +40,10 @@ def parser_for(module: str, about: str | None, more: str | None = None) -> Argum
     return ArgumentParser(prog=f"python -m {module}", description=about, epilog=more, formatter_class=_Formatter)
 
 
-def add_pool_options(parser: ArgumentParser, workers: int = 0) -> None:
-    """`--workers` and `--cluster`, for `pool_of`; `workers`: how many without `--workers`, 0: one for each core."""
-    default = f"{workers}" if workers else "one for each core"
+def add_pool_options(parser: ArgumentParser) -> None:
+    """`--workers` and `--cluster`, for `pool_of`."""
     parser.add_argument(
-        "--workers", type=positive, default=workers, metavar="N", help=f"how many work at once (default: {default})"
+        "--workers", type=positive, default=0, metavar="N", help="how many work at once (default: one for each core)"
     )
     add_cluster_option(parser)
 

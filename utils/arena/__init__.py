@@ -1,2 +1,1 @@
-"""What utils.match is made of, lowest first: referee, openings, engine_process, usi_engine, play_game, gtp_engine,
-othello and dobutsu (the same for other games), games, store, seats, report."""
+"""What utils.match is made of, lowest first: engines, games, kinds, play_game, store, seats."""

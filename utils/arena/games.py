@@ -1,15 +1,51 @@
 """How matches of a game are played, where they begin and what comes of them: all that differs between games."""
 
-from collections.abc import Callable, Sequence
+import lzma
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 from pydlshogi.catalogue import game_named
-from utils.arena.engine_process import EngineProcess
-from utils.arena.referee import Colour, Referee, Verdict, other
-from utils.arena.usi_engine import UsiEngine
+from pydlshogi.games.shogi.names import USI_MOVE
+from pydlshogi.support.errors import OneLineError
+from pydlshogi.support.files import open_plain
+from pydlshogi.support.usi_lines import read_line
+from utils.arena.engines import EngineProcess, UsiEngine
+
+_LONGEST_LINE: Final = 1 << 16
+
+Colour = Literal["b", "w"]
+
+
+class Verdict(NamedTuple):
+    """How a game ended; no winner means a draw."""
+
+    winner: Colour | None
+    ending: str
+
+
+def other(colour: Colour) -> Colour:
+    """The opponent's colour."""
+    return "w" if colour == "b" else "b"
+
+
+class Judge(Protocol):
+    """The referee of one game: its moves so far, and what another one comes to."""
+
+    moves: list[str]
+
+    @property
+    def turn(self) -> Colour:
+        """The side to move."""
+
+    def play(self, move: str) -> Verdict | None:
+        """Make `move` and judge; None while the game goes on. An illegal move is not made and loses."""
+
+    def declare(self) -> Verdict:
+        """Judge `bestmove win`."""
 
 
 class EntryReferee:
@@ -46,10 +82,6 @@ class EntryReferee:
         if self.position.declares():
             return Verdict(self.turn, "declaration")
         return Verdict(other(self.turn), "false_declaration")
-
-
-Judge = Referee | EntryReferee
-"""The referee of one game, whatever is played."""
 
 
 class Opening(NamedTuple):
@@ -132,16 +164,59 @@ class GameKind(NamedTuple):
 def kind_of(game: str) -> GameKind:
     """How matches of a game are played. Raises UnknownGame."""
     if game == "shogi":
-        from utils.arena.shogi import KIND as SHOGI
+        from utils.arena.kinds import SHOGI
 
         return SHOGI
     if game == "dobutsu":
-        from utils.arena.dobutsu import KIND as DOBUTSU
+        from utils.arena.kinds import DOBUTSU
 
         return DOBUTSU
     if game == "othello":
-        from utils.arena.othello import KIND as OTHELLO
+        from utils.arena.kinds import OTHELLO
 
         return OTHELLO
     game_named(game)
     return GameKind(partial(EntryReferee, game))
+
+
+def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:
+    """Raises OneLineError where nothing is left to play after an opening, in a game of `max_moves`."""
+    longest = max(len(opening.moves) for opening in openings) + random_plies
+    if longest >= max_moves:
+        raise OneLineError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
+
+
+def read_openings(path: Path, plies: int | None = None, game: str = "shogi") -> list[Opening]:
+    """All openings of a file, each cut after `plies` moves.
+
+    Some games have files of their own. In others it is a text file, plain or .xz, of which a line is
+    `startpos [moves ...]` or `[sfen] BOARD SIDE HANDS [NUMBER] [moves ...]`, either with or without the word `position`
+    before it. Empty lines, comments (#) and lines with a single move (an opening book's answer to the position above)
+    are passed over. Raises OneLineError.
+    """
+    if (read := kind_of(game).read_openings) is not None:
+        return list(read(path, plies))
+    try:
+        with open_plain(path) as file, lzma.open(file) if path.suffix == ".xz" else file as content:
+            text = TextIOWrapper(content, encoding="utf-8")
+            openings = list(_parse(path, iter(partial(text.readline, _LONGEST_LINE), ""), plies, game))
+    except (OSError, UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
+        raise OneLineError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if not openings:
+        raise OneLineError(f"{path} holds no opening")
+    return openings
+
+
+def _parse(path: Path, lines: Iterable[str], plies: int | None, game: str) -> Iterable[Opening]:
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
+            continue
+        start, moves, _ = read_line(line)
+        opening = Opening(start, tuple(moves[:plies]), game)
+        try:
+            # Far above what any opening reaches: the limit is the match's business.
+            opening.referee(max_moves=10_000)
+        except ValueError as error:
+            raise OneLineError(f"{path}, line {number}: {error}") from error
+        yield opening

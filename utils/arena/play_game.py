@@ -9,9 +9,8 @@ from random import Random
 from typing import Final
 
 from pydlshogi.support.command_line import bounded
-from utils.arena.engine_process import EngineDied, EngineError, EngineProcess, EngineSilent
-from utils.arena.games import Judge, Opening, Overrun, PlayedGame
-from utils.arena.referee import Colour, Verdict, other
+from utils.arena.engines import EngineDied, EngineError, EngineProcess, EngineSilent
+from utils.arena.games import Colour, Judge, Opening, Overrun, PlayedGame, Verdict, other
 
 LONGEST_MS: Final = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""

@@ -8,7 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from pydlshogi.support.errors import OneLineError
-from utils.arena.engine_process import START_SECONDS, EngineError, EngineProcess
+from utils.arena.engines import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import Opening, PlayedGame, kind_of
 from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, play_game, random_opening
 from utils.arena.store import SIDES, Settings, Side, opening_of

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.games.othello.ggf import holds_ggf, parse_ggf
-from pydlshogi.games.othello.rules import START
 from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcripts
 from pydlshogi.games.othello.wthor import GAME, LARGEST_FILE, Games, games_of, read_wthor, rows_of
 from pydlshogi.support.files import read_plain
@@ -45,14 +44,6 @@ def read_games(path: str | PathLike[str]) -> list[Transcript]:
 
 def _read_text(path: Path) -> list[Transcript]:
     return parse_games(read_plain(path, LARGEST_FILE).decode("utf-8-sig", "replace"))
-
-
-def read_from_start(path: str | PathLike[str]) -> list[Transcript]:
-    """The games of a file, all from the start of Othello. Raises RecordError, which names the file; OSError."""
-    games = read_games(path)
-    if any(game.start != START for game in games):
-        raise RecordError(f"{path}: not all of its games begin at the start")
-    return games
 
 
 class Archive(NamedTuple):

@@ -1,6 +1,6 @@
 """What shallow searches say of deep ones (Multi-ProbCut), as a search takes it and as a file that people can read.
 
-They are measured by `python -m utils.othello.probcut`.
+They are measured by `python -m utils.lab.othello_learn cuts`.
 """
 
 import tomllib
@@ -14,7 +14,6 @@ from pydlshogi.games.othello.engine.patterns import STAGES
 from pydlshogi.support.files import read_plain, replacing
 
 SHIPPED_CUTS: Final = "othello_probcut.toml"
-TUTORIAL_CUTS: Final = "othello_probcut_tutorial.toml"
 _LARGEST_FILE: Final = 1 << 20
 """Bytes."""
 _LARGEST_NUMBER: Final = 1e9

@@ -1,4 +1,4 @@
-"""The opening book: positions, and what they are worth; `python -m utils.othello.register` makes it grow.
+"""The opening book: positions, and what they are worth; `python -m utils.lab.grow_book` makes it grow.
 
 A file (.npz) holds of each position a key, the same whichever way the board is turned, and by how many discs the side
 to move is expected to win: where all moves lead to positions of the book, that is what the best of them leads to. There

@@ -40,10 +40,10 @@ class Settings(FromRecords):
     )
     more: str = setting("", "list of further record files to learn from, of them only the results: own games, say")
     taught: str = setting(
-        "", "the same with evals on another scale, to learn from too, or alone: a folder of `utils.teach`, say"
+        "", "the same with evals on another scale, to learn from too, or alone: a folder of `utils.lab.teach`, say"
     )
     searched: str = setting(
-        "", "folder of `utils.search_records`, or .hcpe3 with its visits, to learn from too, or alone"
+        "", "folder of `utils.lab.search_records`, or .hcpe3 with its visits, to learn from too, or alone"
     )
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")

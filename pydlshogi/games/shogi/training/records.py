@@ -53,7 +53,7 @@ WIN, DRAW, LOSS, NO_RESULT = 1, 0, -1, -128
 _RESULTS: Final = {None: (NO_RESULT, NO_RESULT), "d": (DRAW, DRAW), "b": (WIN, LOSS), "w": (LOSS, WIN)}
 
 OWN: Final = ".positions"
-"""How the names of files end that hold POSITION records: in the cache, and what `utils.teach` makes."""
+"""How the names of files end that hold POSITION records: in the cache, and what `utils.lab.teach` makes."""
 FORMAT: Final = 4
 """Part of the names in the cache: a change of what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128

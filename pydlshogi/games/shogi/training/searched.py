@@ -58,7 +58,7 @@ class Searched:
 
 
 def read_sets(source: Path, say: Callable[[str], None] = tqdm.write) -> Searched:
-    """All sets in a folder of `utils.search_records`, or the positions of an .hcpe3 whose visits are known.
+    """All sets in a folder of `utils.lab.search_records`, or the positions of an .hcpe3 whose visits are known.
 
     Raises ArraysError, DatasetError, OSError.
     """

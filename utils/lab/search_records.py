@@ -1,19 +1,17 @@
-"""Positions searched anew by a network: `python -m utils.search_records games.jsonl.xz --out searched`
+"""Positions searched anew by a network: `python -m utils.lab.search_records games.jsonl.xz --out searched`
 
-    python -m utils.search_records games.jsonl.xz --network model/pydlshogi.npz --playouts 128 --sets 400 --out searched
-    python -m utils.search_records taught --playouts 0 --sets 1000 --out judged
+    python -m utils.lab.search_records games.jsonl.xz --network net.npz --playouts 128 --sets 400 --out searched
+    python -m utils.lab.search_records taught --playouts 0 --sets 1000 --out judged
     python -m pydlshogi.train --kind sparse --searched judged --val games.jsonl.xz --out runs/soft --hours 1
 
 A record knows one move of a position; a search says how good all of them are, and what the position is worth. With
 `--playouts 0` the network alone says so, some thirty times as fast as with the fewest playouts that make sense. The
-positions are those of records, of training data as `utils.convert` reads it, or of a folder of `utils.teach`. The
+positions are those of records, of training data as `utils.convert` reads it, or of a folder of `utils.lab.teach`. The
 searches have dlshogi's constants, and no random moves. A set is a file in the folder: 256 positions, or 8,192 that are
-not searched, sampled from the training split. Sets that are there are not searched again. A folder is of one network,
-one number of playouts and one seed.
+not searched, sampled from the training split. Sets that are there are not searched again.
 """
 
 import argparse
-import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,14 +34,11 @@ from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.backend import Backend
-from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
 from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.files import cache_folder, digest, reserved
-from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import settle
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.files import cache_folder
 from pydlshogi.training.dataset import DatasetError
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
@@ -152,7 +147,7 @@ def judged(backend: Backend, item: Item) -> Searched:
     return Searched.joined(parts)
 
 
-def search(options: argparse.Namespace, pool: WorkerPool) -> None:
+def search(options: argparse.Namespace) -> None:
     """Search the sets that the folder lacks."""
     positions = load(options.records, "train", options.cache or cache_folder())
     of_a_set = _SIDE_BY_SIDE if options.playouts else _OF_A_SET
@@ -160,51 +155,30 @@ def search(options: argparse.Namespace, pool: WorkerPool) -> None:
     rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
     if len(rows) < options.sets * of_a_set:
         raise DatasetError(f"{options.records} has positions for {len(rows) // of_a_set} sets, not {options.sets}")
-    about = {
-        "positions": hashlib.sha256(positions["hcp"][rows[:of_a_set]].tobytes()).hexdigest(),
-        "network": digest(options.network),
-        "playouts": options.playouts,
-        "seed": options.seed,
-    }
-    settle(options.out / "searched.json", about)
+    options.out.mkdir(parents=True, exist_ok=True)
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     items = (item_of(number, positions, rows[number * of_a_set : (number + 1) * of_a_set]) for number in missing)
-    with tqdm(total=options.sets, initial=options.sets - len(missing), unit="set", disable=None) as bar:
-        task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
-        longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
-        for item, found in pool.map(task, items, longest):
+    task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
+    longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
+    with pool_of(options.workers, None) as pool:
+        for item, found in tqdm(pool.map(task, items, longest), total=len(missing), unit="set", disable=None):
             write_arrays(paths[item.number], found)
-            bar.update()
     print(f"{options.out} holds {options.sets} sets")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.search_records", "Search positions of records or of a teacher, to learn from them.")
-    parser.add_argument(
-        "records",
-        type=Path,
-        help="games.jsonl(.xz), a list of record files, .psv, .hcpe, .hcpe3, .pack, or a folder of utils.teach",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
+    parser = parser_for("utils.lab.search_records", "Search positions of records or of a teacher, to learn from them.")
+    parser.add_argument("records", type=Path, help="as utils.convert reads them, or a folder of utils.lab.teach")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets")
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
-    parser.add_argument(
-        "--playouts", type=natural, default=128, metavar="N", help="a position; 0: ask the network alone"
-    )
+    parser.add_argument("--playouts", type=natural, default=128, metavar="N", help="0: ask the network alone")
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all")
     parser.add_argument("--seed", type=natural, default=0, help="of the sample")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
-    add_pool_options(parser)
+    parser.add_argument("--workers", type=natural, default=0, help="processes; 0: one for each core")
     options = parser.parse_args(arguments)
-
-    def run() -> None:
-        if options.network.suffix != ".onnx":
-            # Or the workers would complain of a file of theirs.
-            encoding_of(options.network, game_named("shogi").encodings)
-        with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
-            search(options, pool)
-
-    return exit_status("search_records", run, resume="the same command goes on")
+    return exit_status("search_records", partial(search, options))
 
 
 if __name__ == "__main__":

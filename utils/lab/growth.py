@@ -8,9 +8,8 @@ YaneuraOu's `makebook peta_shock` backs values up; a repetition is worth 0.
 """
 
 import heapq
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final, Generic, TypeVar
 
@@ -26,7 +25,6 @@ Found = TypeVar("Found")
 
 SIDE_BY_SIDE: Final = 32
 """Positions that one worker gets at once."""
-_WRITE_SECONDS: Final = 60.0
 _DECIDED: Final = 1500
 """Lines that are worth so much to somebody do not grow."""
 _LONGEST: Final = 512
@@ -90,16 +88,9 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
                     heapq.heappush(waiting, (further, number + 1, after, key, place))
         return ends
 
-    def grow(
-        self,
-        count: int,
-        pool: WorkerPool,
-        task: Task[list[End], list[Found]],
-        deadline: float,
-        save: Callable[[], object],
-    ) -> None:
-        """Search `count` positions, fewer where no line goes on, and save every minute and at the end, also at Ctrl-C;
-        for SIDE_BY_SIDE of them a worker may take `deadline` seconds. Raises PoolError."""
+    def grow(self, count: int, pool: WorkerPool, task: Task[list[End], list[Found]], deadline: float) -> None:
+        """Search `count` positions, fewer where no line goes on; for SIDE_BY_SIDE of them a worker may take `deadline`
+        seconds. What was found before Ctrl-C stays. Raises PoolError."""
         under_way: set[Key] = set()
         searched = asked = 0
 
@@ -109,25 +100,16 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
                 asked += len(ends)
                 yield ends
 
-        saved = time.monotonic()
-        try:
-            with tqdm(total=count, unit=" positions", disable=None) as bar:
-                before = -1
-                while before < searched < count:
-                    before, asked = searched, searched
-                    for ends, found in pool.map(task, items(), deadline):
-                        for end, said in zip(ends, found, strict=True):
-                            self.add(end, said)
-                        searched += len(ends)
-                        bar.update(len(ends))
-                        self.back_up()
-                        if time.monotonic() - saved > _WRITE_SECONDS:
-                            save()
-                            saved = time.monotonic()
-        finally:
-            if searched:
-                self.back_up()
-                save()
+        with tqdm(total=count, unit=" positions", disable=None) as bar:
+            before = -1
+            while before < searched < count:
+                before, asked = searched, searched
+                for ends, found in pool.map(task, items(), deadline):
+                    for end, said in zip(ends, found, strict=True):
+                        self.add(end, said)
+                    searched += len(ends)
+                    bar.update(len(ends))
+                    self.back_up()
 
 
 def _backed_up(values: Int64Array, firsts: Int64Array, after: Int64Array) -> tuple[Int64Array, Int64Array]:

@@ -1,23 +1,17 @@
-"""Policies learned from games: `python -m utils.othello.learn_policy KIND GAMES --out FILE`
+"""What othello_learn.py learns of moves: a policy (policy.py) or rollouts (rollouts.py).
 
-KIND is `policy` (policy.py) or `rollouts` (rollouts.py). GAMES are files of WTHOR format; one game in twenty, chosen by
-its moves, is not learned from and tells how well that goes. What is learned is the move that was played, by stochastic
-gradient descent on its logarithmic loss over the legal moves. The same command goes on where it was broken off.
+The move that was played is learned, by stochastic gradient descent on its logarithmic loss over the legal moves.
 """
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
-from zlib import crc32
 
 import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.engine.patterns import DISC, WORDS, evaluate, shipped_weights, write_numbers
+from pydlshogi.games.othello.engine.patterns import DISC, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.engine.policy import (
     STAGES,
@@ -28,18 +22,14 @@ from pydlshogi.games.othello.engine.policy import (
     logit,
     policy_stage,
     room_for_moves,
-    save_policy,
     shift,
 )
-from pydlshogi.games.othello.engine.rollouts import CLASSES, save_rollouts, surroundings
+from pydlshogi.games.othello.engine.rollouts import CLASSES, surroundings
 from pydlshogi.games.othello.engine.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
-from pydlshogi.games.othello.records import read_archive
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
-from pydlshogi.games.othello.wthor import Games, held_out, positions_of, square_of
+from pydlshogi.games.othello.wthor import Games, positions_of, square_of
 from pydlshogi.network.host import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.arrays_file import ArraysError, read_arrays, write_arrays
-from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
 
 _NO_SQUARE: Final = np.uint64(64)
@@ -51,28 +41,6 @@ _RATE: Final = 0.02
 """Of learning, at first."""
 _LOWEST_RATE: Final = 0.03
 """Of the first rate, at the end."""
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """What `write_arrays` keeps of a run."""
-
-    run: Any
-    """Which one, in words."""
-    learned: Float32Array
-    """Its weights."""
-    rounds: Any
-    """Epochs, or whatever it counts, that are done."""
-
-
-def kept(path: Path, run: str, start: Float32Array) -> Checkpoint:
-    """The checkpoint there, or that of a `start`. Raises ArraysError, also if it is another run's; OSError."""
-    if not path.exists():
-        return Checkpoint(run, start, 0)
-    there = read_arrays(path, Checkpoint, "run of learning")
-    if str(there.run) != run:
-        raise ArraysError(f"{path} is of {there.run}, not of {run}: remove it, or choose another --out")
-    return there
 
 
 class PolicyKind(NamedTuple):
@@ -192,27 +160,19 @@ def fit_scales(games: Games, which: Int64Array, patterns: Int16Array) -> tuple[F
     return scales, right
 
 
-def by_four_plies(right: Iterable[float], of: str = "") -> str:
-    """A line on how often the side that is ahead has won; nan where there was none."""
-    shares = ("-" if math.isnan(share) else f"{100 * share:.0f}" for share in right)
-    return f"winner predicted, by four plies{of}: {' '.join(shares)}"
-
-
-def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, seed: int) -> Float32Array:
+def learn(name: str, games: Games, held: Any, epochs: int, seed: int) -> Float32Array:
     """Learn from the games that are not `held`, and say after each epoch how well the others are predicted.
 
-    `name` is the kind's. Raises ValueError where the checkpoint is another run's, OSError.
+    `name` is the kind's.
     """
-    kind, run = KINDS[name], f"{name}, games {crc32(games.tobytes()):08x}, seed {seed}"
-    there = kept(checkpoint, run, np.zeros(kind.weights, np.float32))
-    done, weights = int(there.rounds), there.learned
+    kind = KINDS[name]
+    weights = np.zeros(kind.weights, np.float32)
     room = kind.numbers, room_for_moves(), np.empty(MOST_MOVES, np.float32)
     learned, tested = np.flatnonzero(~held), np.flatnonzero(held)
-    with tqdm(total=epochs * len(learned), initial=done * len(learned), unit="game", disable=None) as bar:
-        for epoch in range(done, epochs):
+    with tqdm(total=epochs * len(learned), unit="game", disable=None) as bar:
+        for epoch in range(epochs):
             order = np.random.default_rng((seed, epoch)).permutation(learned)
-            hits = np.zeros((60, 2))
-            loss = 0.0
+            hits, loss = np.zeros((60, 2)), 0.0
             for first in range(0, len(order), _SLICE):
                 share = (epoch + first / len(order)) / epochs
                 rate = _RATE * (_LOWEST_RATE + (1 - _LOWEST_RATE) * (1 + math.cos(math.pi * share)) / 2)
@@ -221,44 +181,10 @@ def learn(name: str, games: Games, held: Any, checkpoint: Path, epochs: int, see
             line = f"epoch {epoch + 1}: of the games learned {_described(hits, loss)}"
             hits = np.zeros((60, 2))
             loss = kind.learn(games, tested, weights, 0.0, hits, *room)
-            right, moves = hits.reshape(6, 10, 2).sum(axis=1).T
-            by_tens = " ".join(f"{100 * share:.1f}" for share in right / np.maximum(1, moves))
-            bar.write(f"{line}; of the others {_described(hits, loss)}; by tens of plies {by_tens}")
-            write_arrays(checkpoint, Checkpoint(run, weights, epoch + 1))
+            bar.write(f"{line}; of the others {_described(hits, loss)}")
     return weights
 
 
 def _described(hits: Float64Array, loss: float) -> str:
     right, moves = hits.sum(axis=0)
     return f"{100 * right / max(1, moves):.2f} % of {moves:,.0f} moves, loss {loss / max(1, moves):.4f}"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.othello.learn_policy", "Learn a policy from games.")
-    parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
-    parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
-    parser.add_argument("--epochs", type=positive, help="how often to go through the games")
-    parser.add_argument("--seed", type=natural, default=1, help="decides the order of the games")
-    options = parser.parse_args(arguments)
-
-    def run() -> None:
-        games = read_archive(options.games).games
-        held = held_out(games)
-        checkpoint = options.out.with_suffix(".checkpoint.npz")
-        epochs = options.epochs or KINDS[options.kind].epochs
-        weights = learn(options.kind, games, held, checkpoint, epochs, options.seed)
-        if options.kind == "rollouts":
-            save_rollouts(options.out, weights)
-            return
-        patterns = shipped_weights()
-        scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
-        _, right = fit_scales(games, np.flatnonzero(held), patterns)
-        print(by_four_plies(right))
-        save_policy(options.out, weights, scales)
-
-    return exit_status("learn_policy", run, ValueError)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,19 +1,25 @@
-"""Weights for the patterns, learned from games: `python -m utils.othello.learn GAMES --out FILE`
+"""What the engines of Othello know, learned from games: `python -m utils.lab.othello_learn KIND GAMES --out FILE`
 
-GAMES are files of WTHOR format: tournaments', or those that selfplay.py writes. A position is worth what its game would
-have come to with perfect play of both sides from some point on, which such files say. Where the game itself came to
-something else, its positions after that point are passed over. The weights of each stage are those that predict best.
+KIND is `patterns`, the evaluation; `policy` or `rollouts`, see othello_policy.py; or `cuts`, see othello_cuts.py. GAMES
+are files of WTHOR format, to `cuts` one of any format; one game in twenty, chosen by its moves, is not learned from and
+tells how well that goes.
+
+To the patterns a position is worth what its game would have come to with perfect play of both sides from some point on,
+which such files say. Where the game itself came to something else, its positions after that point are passed over. The
+weights of each stage are those that predict best.
 """
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from tqdm import tqdm
 
 from pydlshogi.games.othello.bits import count
+from pydlshogi.games.othello.engine.cuts import described, write_cuts
 from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
     DISC,
@@ -23,15 +29,21 @@ from pydlshogi.games.othello.engine.patterns import (
     STAGES,
     WORDS,
     save_weights,
+    shipped_weights,
     write_numbers,
 )
-from pydlshogi.games.othello.records import Archive, read_archive
+from pydlshogi.games.othello.engine.policy import save_policy
+from pydlshogi.games.othello.engine.rollouts import save_rollouts
+from pydlshogi.games.othello.records import Archive, read_archive, read_games
 from pydlshogi.games.othello.rules import States
-from pydlshogi.games.othello.wthor import held_out
+from pydlshogi.games.othello.wthor import Games, held_out
 from pydlshogi.games.othello.wthor import positions_of as played_positions
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Records
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.compiled import allocating
+from utils.lab import othello_cuts, othello_policy
+from utils.lab.othello_cuts import FORMS
+from utils.lab.othello_policy import KINDS, fit_scales
 
 # The classes of numbers, one after the other.
 _CLASS_OF: Final[Int32Array] = np.unique(CLASSES, return_inverse=True)[1].astype(np.int32)
@@ -143,21 +155,57 @@ def _describe(errors: Float32Array, values: Float32Array) -> str:
     return f"{len(errors):,} of other games, won by {deviation:.2f} discs; predicted with an error of {error:.2f}"
 
 
+def learn_moves(options: argparse.Namespace, games: Games) -> None:
+    """A policy or rollouts, into a file."""
+    held = held_out(games)
+    epochs = options.epochs or KINDS[options.kind].epochs
+    weights = othello_policy.learn(options.kind, games, held, epochs, options.seed)
+    if options.kind == "rollouts":
+        save_rollouts(options.out, weights)
+        return
+    patterns = shipped_weights()
+    scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
+    _, right = fit_scales(games, np.flatnonzero(held), patterns)
+    print(f"winner predicted by the patterns, by four plies: {' '.join(f'{100 * share:.0f}' for share in right)}")
+    save_policy(options.out, weights, scales)
+
+
+def learn_cuts(options: argparse.Namespace) -> None:
+    """Multi-ProbCut, into a file."""
+    positions, printed = othello_cuts.samples(chain.from_iterable(map(read_games, options.games))), 0
+    with pool_of(options.workers, None) as pool:
+        for cuts in othello_cuts.measure(positions, FORMS[options.form], options.depth, shipped_weights(), pool):
+            for pair in cuts.pairs[printed:]:
+                print(described(pair), flush=True)
+            printed = len(cuts.pairs)
+            write_cuts(options.out, cuts)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.othello.learn", "Learn the weights of the patterns from games.")
+    parser = parser_for("utils.lab.othello_learn", __doc__)
+    parser.add_argument("kind", choices=["patterns", "cuts", *KINDS])
     parser.add_argument("games", type=Path, nargs="+", help="files of games, .wtb")
-    parser.add_argument("--out", type=Path, required=True, help="file of weights to write, .npz")
+    parser.add_argument("--out", type=Path, required=True, help="file to write, .npz; of cuts .toml")
+    parser.add_argument("--epochs", type=positive, help="of moves: how often to go through the games")
+    parser.add_argument("--seed", type=natural, default=1, help="of moves: decides the order of the games")
+    parser.add_argument("--form", choices=FORMS, default="stages", help="of cuts")
+    parser.add_argument("--depth", type=positive, default=14, help="of the deepest search for cuts")
+    parser.add_argument("--workers", type=natural, default=0, help="processes that search for cuts; 0: one a core")
     options = parser.parse_args(arguments)
 
     def run() -> None:
+        if options.kind == "cuts":
+            learn_cuts(options)
+            return
         archive = read_archive(options.games)
-        with tqdm(total=STAGES, unit="stage", dynamic_ncols=True, disable=None) as bar:
-            for line, weights in learn(archive):
-                bar.write(line)
-                bar.update()
-                save_weights(options.out, weights)
+        if options.kind in KINDS:
+            learn_moves(options, archive.games)
+            return
+        for line, weights in learn(archive):
+            print(line, flush=True)
+            save_weights(options.out, weights)
 
-    return exit_status("learn", run)
+    return exit_status("othello_learn", run, ValueError)
 
 
 if __name__ == "__main__":

@@ -2,22 +2,21 @@
 
 Anybody can build the simple players: `random` plays any move, `capture` takes something where it can, `1 ply` plays
 for the most material after its move, `2 plies` after the best reply. Each opening of a few random moves is played twice
-with colours changed. A finished game is a line of --out; the same command goes on after the last.
+with colours changed.
 """
 
 import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from copy import copy
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from tqdm import tqdm
 
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.entry import Opponent
@@ -28,7 +27,6 @@ from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import Z95
-from utils.arena.finished import FinishedGames
 
 Choose: TypeAlias = Callable[[PlayedPosition], str]
 """A player: its move, "resign" or "win"."""
@@ -56,7 +54,6 @@ class Played(NamedTuple):
     white: str
     score: float
     """Black's: 0, 0.5 or 1."""
-    moves: list[str]
 
 
 class Rated(NamedTuple):
@@ -139,23 +136,21 @@ def pairings(names: Sequence[str], levels: int) -> Iterator[tuple[str, str]]:
     yield from ((anchor, level) for anchor in simple for level in ladder)
 
 
-def play(start: PlayedPosition, opening: Sequence[int], black: Choose, white: Choose) -> tuple[float, list[str]]:
-    """Black's score and the moves."""
-    position, moves = start.copy(), []
+def play(start: PlayedPosition, opening: Sequence[int], black: Choose, white: Choose) -> float:
+    """Black's score."""
+    position = start.copy()
     for move in opening:
-        moves.append(position.usi(move))
         position.push(move)
-    while len(moves) < LONGEST:
+    for _ in range(LONGEST):
         ending = position.ending()
         if ending is not None:
-            return 0.5 if ending.winner is None else 1.0 - ending.winner, moves
+            return 0.5 if ending.winner is None else 1.0 - ending.winner
         turn = position.turn
         chosen = (black, white)[turn](position)
         if chosen in ("resign", "win"):
-            return float(turn == (chosen == "resign")), moves
-        moves.append(chosen)
+            return float(turn == (chosen == "resign"))
         position.push(position.move_from_usi(chosen))
-    return 0.5, moves
+    return 0.5
 
 
 def random_opening(game: str, start: PlayedPosition, rng: Random) -> list[int]:
@@ -222,25 +217,22 @@ def _score(games: Sequence[Played], name: str, other: str) -> str:
     return f"{sum(own):g} / {len(own)}" if own else ""
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    game, rng, out = arguments.game, Random(arguments.seed), arguments.out
+def climb(arguments: argparse.Namespace) -> None:
+    """Play all games, and print the table."""
+    game, rng, games = arguments.game, Random(arguments.seed), list[Played]()
     opponents = {f"level {level}": Opponent("mcts", {"Skill_Level": str(level)}) for level in arguments.levels}
     opponents |= {name: GAMES[game].opponents[name] for name in arguments.opponents}
-    with closing(FinishedGames(out, Played._fields)) as finished:
-        players = players_of(game, opponents, rng)
-        start = GAMES[game].position()
-        for black, white in pairings([*players], len(opponents)):
-            done = sum({each["black"], each["white"]} == {black, white} for each in finished.games)
-            for number in range(done, arguments.games + arguments.games % 2):
-                opening = random_opening(game, start, Random(f"{arguments.seed} {number - number % 2}"))
-                first, second = (white, black) if number % 2 else (black, white)
-                score, moves = play(start, opening, players[first], players[second])
-                finished.add(Played(first, second, score, moves)._asdict())
-        print(table([Played(**each) for each in finished.games], [*players]))
+    players, start = players_of(game, opponents, rng), GAMES[game].position()
+    for pair in tqdm([*pairings([*players], len(opponents))], unit="pairing", disable=None):
+        for number in range(arguments.games):
+            opening = random_opening(game, start, Random(f"{arguments.seed} {number // 2}"))
+            first, second = pair if number % 2 == 0 else pair[::-1]
+            games.append(Played(first, second, play(start, opening, players[first], players[second])))
+    print(table(games, [*players]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.ladder", __doc__.splitlines()[0])
+    parser = parser_for("utils.lab.ladder", __doc__.splitlines()[0])
     parser.add_argument("game", choices=[*GAMES])
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS, metavar="N", help="of Skill_Level, 0 to 20")
     parser.add_argument(
@@ -248,11 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--games", type=int, default=20, help="of each pairing, an even number")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="of the games, a line each")
-    given = parser.parse_args(arguments)
-    if unknown := set(given.opponents) - GAMES[given.game].opponents.keys():
-        parser.error(f"{given.game} has no opponent {', '.join(sorted(unknown))}")
-    return exit_status("ladder", partial(_run, given))
+    return exit_status("ladder", partial(climb, parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Options of a USI engine, tuned by games against itself: paired openings, simultaneous perturbation (SPSA).
 
-    python -m utils.tune bat/mcts_player.sh C_init=70,30,300 C_fpu_reduction=37,0,60 \\
-        --time 1000 --pairs 1000 --openings openings.sfen --out tunes/c
+    python -m utils.lab.tune bat/mcts_player.sh C_init=70,30,300 C_fpu_reduction=37,0,60 \\
+        --time 1000 --pairs 1000 --openings openings.sfen > pairs.jsonl
 
 Each option has its start and the range that it may take. In every pair of games the engine plays against itself with
 each option a little above or below its present value, at random, its opponent with the opposite; the values then move
-towards the winner's. What is finished is a line of OUT/pairs.jsonl: the same command goes on where it was broken off.
+towards the winner's. A finished pair is a line.
 
 The steps are those of Spall (1998), with the exponents that he recommends and that chess engines are tuned by: in pair
 k options are changed by c / k^0.101, and the values move by the result, -1 to 1, times a / (A + k)^0.602, in units of
@@ -14,33 +14,27 @@ found is stronger than the start, only a match of its own (utils.match) tells.
 """
 
 import argparse
-import shlex
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from math import floor, pow
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tqdm import tqdm
 
 from pydlshogi.player.option_settings import add_option_setting, option_settings
-from pydlshogi.support.command_line import add_pool_options, bounded, exit_status, parser_for, pool_of, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.errors import OneLineError
-from pydlshogi.support.files import reserved
-from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import settle
-from utils.arena.engine_process import EngineError
-from utils.arena.finished import FinishedGames
-from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import check_room, read_openings
+from utils.arena.engines import EngineError, UsiEngine
+from utils.arena.games import STANDARD, Opening, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, play_game
 from utils.arena.seats import longest_game
-from utils.arena.usi_engine import UsiEngine
 
 _STEP_FALLS: Final = 0.101
 _RATE_FALLS: Final = 0.602
@@ -137,116 +131,53 @@ def duel(
         yield play
 
 
-def tune(
-    spsa: Spsa,
-    openings: Sequence[Opening],
-    finished: FinishedGames,
-    pool: WorkerPool,
-    task: partial[Any],
-    deadline: float,
-) -> Values:
-    """Play what is missing, each pair of games within `deadline` seconds. Returns the values at the end."""
+def tune(arguments: argparse.Namespace) -> None:
+    """Play all pairs, a line for each."""
+    openings = read_openings(arguments.openings) if arguments.openings else [STANDARD]
+    Random(arguments.seed).shuffle(openings)
+    spsa = Spsa(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
+    rules = MatchRules(max_moves=arguments.max_moves)
+    task = partial(duel, arguments.engine, option_settings(arguments.option), arguments.limit, rules)
     values: Values = {option.name: option.start for option in spsa.tuned}
-    known = {line["step"]: line["points"] for line in finished.games}
-    for number, points in known.items():
-        values = spsa.moved(values, number, points)
 
-    def missing() -> Iterator[GamePair]:
+    def pairs() -> Iterator[GamePair]:
         """Each is made when somebody is free to play it, from the values of that moment."""
         for number in range(1, spsa.pairs + 1):
-            if number not in known:
-                both = spsa.options(values, number, 1), spsa.options(values, number, -1)
-                yield GamePair(number, openings[number % len(openings)], both)
+            both = spsa.options(values, number, 1), spsa.options(values, number, -1)
+            yield GamePair(number, openings[number % len(openings)], both)
 
-    with tqdm(total=spsa.pairs, initial=len(known), unit="pair", dynamic_ncols=True) as bar:
-        for pair, points in pool.map(task, missing(), deadline):
-            values = spsa.moved(values, pair.number, points)
-            changed, opposite = pair.options
-            about = {"changed": changed, "opposite": opposite, "values": values}
-            finished.add({"step": pair.number, "points": points, **about})
-            bar.set_postfix_str(", ".join(f"{name} {value:.1f}" for name, value in values.items()), refresh=False)
-            bar.update()
-    return values
+    try:
+        with pool_of(arguments.workers, None) as pool:
+            played = pool.map(task, pairs(), 2 * longest_game([arguments.limit] * 2, rules))
+            for pair, points in tqdm(played, total=spsa.pairs, unit="pair", disable=None):
+                values = spsa.moved(values, pair.number, points)
+                both = {"changed": pair.options[0], "opposite": pair.options[1]}
+                print(json.dumps({"pair": pair.number, "points": points, **both, "values": values}), flush=True)
+    except EngineError as error:
+        raise OneLineError(f"engine `{arguments.engine}` {error}") from error
 
 
 def _tuned(text: str) -> Tuned:
     name, _, numbers = text.partition("=")
-    try:
-        start, low, high = map(int, numbers.split(","))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is not NAME=START,LOW,HIGH") from error
-    if not (name and low <= start <= high and low < high):
-        raise argparse.ArgumentTypeError(f"{text}: START must be from LOW to HIGH")
+    start, low, high = map(int, numbers.split(","))
     return Tuned(name, start, low, high)
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    openings = read_openings(arguments.openings, arguments.opening_plies) if arguments.openings else [STANDARD]
-    Random(arguments.seed).shuffle(openings)
-    spsa = Spsa(tuple(arguments.tuned), arguments.pairs, arguments.step, arguments.rate, arguments.seed)
-    check_room(openings, arguments.max_moves)
-    fixed = option_settings(arguments.option)
-    names = [name.lower() for name in (*(option.name for option in spsa.tuned), *fixed)]
-    if len({*names}) < len(names):
-        raise OneLineError("an option is named twice")
-    rules = MatchRules(max_moves=arguments.max_moves)
-    task = partial(duel, arguments.engine, fixed, arguments.limit, rules)
-    settings = {
-        "engine": arguments.engine,
-        "option": fixed,
-        "limit": asdict(arguments.limit),
-        "max_moves": arguments.max_moves,
-        "openings": [f"{opening.start} {' '.join(opening.moves)}" for opening in openings],
-        **asdict(spsa),
-    }
-    with reserved(arguments.out), pool_of(arguments.workers, arguments.cluster) as pool:
-        settle(arguments.out / "tune.json", settings)
-        with closing(FinishedGames(arguments.out / "pairs.jsonl", ("step", "points"))) as finished:
-            try:
-                deadline = 2 * longest_game([arguments.limit] * 2, rules)
-                values = tune(spsa, openings, finished, pool, task, deadline)
-            except EngineError as error:
-                raise OneLineError(f"engine `{arguments.engine}` {error}") from error
-    print(report(spsa, values, arguments.engine))
-
-
-def report(spsa: Spsa, values: Values, engine: str) -> str:
-    """The values found, and how to see what they are worth."""
-    lines = ["| option | start | range | tuned |", "|---|---|---|---|"]
-    lines += [f"| {name} | {start} | {low} to {high} | {values[name]:.1f} |" for name, start, low, high in spsa.tuned]
-    found = " ".join(f"A.{name}={round(values[name])} B.{name}={start}" for name, start, *_ in spsa.tuned)
-    quoted = shlex.quote(engine)
-    return "\n".join([*lines, "", f"what that is worth: python -m utils.match {quoted} {quoted} {found} ..."])
-
-
 def main(words: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.tune", __doc__)
+    parser = parser_for("utils.lab.tune", __doc__)
     parser.add_argument("engine", help="command line of the engine")
     parser.add_argument("tuned", nargs="+", type=_tuned, metavar="NAME=START,LOW,HIGH", help="options to tune")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the tuning; give it again to go on with it")
     add_option_setting(parser)
     limits = parser.add_mutually_exclusive_group(required=True)
     add_limits(limits.add_argument, about="of a move, as in utils.match")
     parser.add_argument("--pairs", type=positive, default=1000, help="pairs of games")
-    parser.add_argument(
-        "--step",
-        type=bounded(1e-6, 1, float),
-        default=0.1,
-        help="change of an option at the end, as a share of its range",
-    )
-    parser.add_argument(
-        "--rate",
-        type=bounded(1e-6, 1, float),
-        default=0.03,
-        help="of a change, what a won pair moves a value at the end",
-    )
+    parser.add_argument("--step", type=float, default=0.1, help="change of an option at the end, a share of its range")
+    parser.add_argument("--rate", type=float, default=0.03, help="of a change, what a won pair moves at the end")
     parser.add_argument("--openings", type=Path, metavar="FILE", help="as in utils.match (default: the start position)")
-    parser.add_argument("--opening-plies", type=positive, metavar="N", help="cut the openings of FILE after N moves")
     parser.add_argument("--max-moves", type=positive, default=320, metavar="N", help="drawn then")
     parser.add_argument("--seed", type=int, default=0, help="of all that is random")
-    add_pool_options(parser)
-    run = partial(_run, parser.parse_intermixed_args(words))
-    return exit_status("tune", run, resume="the same command goes on with it")
+    parser.add_argument("--workers", type=natural, default=0, help="games at once; 0: one for each core")
+    return exit_status("tune", partial(tune, parser.parse_intermixed_args(words)))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""A USI engine as a teacher of shogi: `python -m utils.teach ENGINE [Name=Value ...] --nodes N --out FOLDER`
+"""A USI engine as a teacher of shogi: `python -m utils.lab.teach ENGINE [Name=Value ...] --nodes N --out FOLDER`
 
-    python -m utils.teach "sh -c 'cd YaneuraOu && exec ./YaneuraOu'" Threads=1 USI_Hash=16 USI_OwnBook=false \\
+    python -m utils.lab.teach "sh -c 'cd YaneuraOu && exec ./YaneuraOu'" Threads=1 USI_Hash=16 USI_OwnBook=false \\
         --nodes 500 --records games.jsonl.xz --odd 2000 --openings openings.sfen --games 500 --out taught
     python -m pydlshogi.train --kind sparse --train games.jsonl.xz --taught taught --out runs/sparse --hours 2
 
 It judges positions one or two odd moves beside the games of `--records`, which no player would reach, and plays games
 with itself from real openings, with some random moves. What it says of a position is what it expects and its best move.
 Random moves teach no policy, and results before them say nothing of a position. A set is a file in the folder: 1,024
-odd positions, or 16 games. Sets that are there are not made again; those under way when the command is killed are begun
-anew by the next one. A folder is of one engine, its options, one number of nodes and one seed.
+odd positions, or 16 games. Sets that are there are not made again.
 """
 
 import argparse
@@ -19,7 +18,6 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
-from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import cshogi
@@ -28,16 +26,12 @@ from tqdm import tqdm
 
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
-from pydlshogi.support.command_line import add_pool_options, exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.errors import OneLineError
-from pydlshogi.support.files import cache_folder, digest, reserved, write_whole
-from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import settle
-from utils.arena.engine_process import START_SECONDS, EngineDied, EngineError, EngineSilent
-from utils.arena.games import STANDARD, Opening
-from utils.arena.openings import read_openings
-from utils.arena.referee import Referee, Verdict, other
-from utils.arena.usi_engine import UsiEngine
+from pydlshogi.support.files import cache_folder, write_whole
+from utils.arena.engines import EngineError, UsiEngine
+from utils.arena.games import STANDARD, Opening, Verdict, other, read_openings
+from utils.arena.kinds import Referee
 
 ODD_POSITIONS: Final = 1024
 """Of a set."""
@@ -56,9 +50,9 @@ _DECIDED_PLIES: Final = 6
 """A game is over when the engine has seen the same side ahead by that much, in that many plies..."""
 _PLAYED_OUT: Final = 0.15
 """...but for this share of games."""
-PATIENCE: Final = 30.0
-_SLOWEST: Final = 1000
-"""Nodes a second; an engine that takes PATIENCE, in seconds, longer than that has hung."""
+_PATIENCE: Final = 60.0
+"""Seconds for an answer."""
+_LONGEST_SET: Final = 86400.0
 
 
 class TaughtMove(NamedTuple):
@@ -87,67 +81,35 @@ class Item(NamedTuple):
         return f"{'games' if self.positions is None else 'odd'}-{self.number:05}{OWN}"
 
 
-class Teacher:
-    """The engine. It is started anew where it has died or hung, which costs the position that it was asked about."""
+Ask = Callable[[Any, str, Sequence[str]], TaughtMove | None]
+"""(board, its start, the moves since): what the engine says; None where that makes no sense."""
 
-    def __init__(self, command: str, options: dict[str, str], nodes: int, patience: float) -> None:
-        """`patience`: seconds that an answer may take."""
-        self._command, self._options, self._nodes, self._patience = command, options, nodes, patience
-        self._engine: UsiEngine | None = None
 
-    def ask(self, board: Any, start: str, moves: Sequence[str] = ()) -> TaughtMove | None:
-        """What it says of `board`, which is `start` after `moves`; None where it gives none that makes sense.
-
-        Raises OneLineError where it does not even start.
-        """
-        engine = self._running()
-        try:
-            answer = engine.go(start, moves, {"nodes": self._nodes}, self._patience)
-        except (EngineDied, EngineSilent):
-            engine.kill()
-            return None
-        if answer.bestmove in ("resign", "win"):
-            declares = answer.bestmove == "win"
-            return TaughtMove(0, MAX_EVAL if declares else -MAX_EVAL, declares)
-        legal = {cshogi.move_to_usi(move): cshogi.move16(move) for move in board.legal_moves}
-        if answer.cp is None or answer.bestmove not in legal:
-            return None
-        return TaughtMove(legal[answer.bestmove], max(-MAX_EVAL, min(MAX_EVAL, answer.cp)))
-
-    def close(self) -> None:
-        if self._engine:
-            self._engine.close()
-
-    def _running(self) -> UsiEngine:
-        if self._engine is None or not self._engine.alive():
-            if self._engine:
-                self._engine.kill()
-            try:
-                self._engine = UsiEngine(self._command, Path(os.devnull))
-                self._engine.prepare(self._options)
-                self._engine.new_game()
-            except EngineError as error:
-                raise OneLineError(f"`{self._command}` {error}") from error
-        return self._engine
+def asked(engine: UsiEngine, nodes: int, board: Any, start: str, moves: Sequence[str]) -> TaughtMove | None:
+    """See `Ask`. Raises EngineError."""
+    answer = engine.go(start, moves, {"nodes": nodes}, _PATIENCE)
+    if answer.bestmove in ("resign", "win"):
+        declares = answer.bestmove == "win"
+        return TaughtMove(0, MAX_EVAL if declares else -MAX_EVAL, declares)
+    legal = {cshogi.move_to_usi(move): cshogi.move16(move) for move in board.legal_moves}
+    if answer.cp is None or answer.bestmove not in legal:
+        return None
+    return TaughtMove(legal[answer.bestmove], max(-MAX_EVAL, min(MAX_EVAL, answer.cp)))
 
 
 @contextmanager
-def teaching(
-    command: str, options: dict[str, str], nodes: int, patience: float
-) -> Iterator[Callable[[Item], Positions]]:
+def teaching(command: str, options: dict[str, str], nodes: int) -> Iterator[Callable[[Item], Positions]]:
     """A task of a pool: what the engine says of the positions of a set."""
-    with closing(Teacher(command, options, nodes, patience)) as teacher:
+    with closing(UsiEngine(command, Path(os.devnull))) as engine:
+        engine.prepare(options)
+        engine.new_game()
+        ask = partial(asked, engine, nodes)
 
         def taught(item: Item) -> Positions:
             random = Random(item.seed)
             if item.positions is None:
-                parts = [played(teacher, opening, random) for opening in item.openings]
-            else:
-                parts = [odd(teacher, position, random) for position in item.positions]
-            positions = np.concatenate(parts)
-            if not len(positions):
-                raise OneLineError(f"`{command}` said nothing that makes sense of any position of {item.name}")
-            return positions
+                return np.concatenate([played(ask, opening, random) for opening in item.openings])
+            return np.concatenate([odd(ask, position, random) for position in item.positions])
 
         yield taught
 
@@ -161,7 +123,7 @@ def recorded(board: Any, taught: TaughtMove, moves: Sequence[int], ply: int) -> 
     return position
 
 
-def odd(teacher: Teacher, beside: Any, random: Random) -> Positions:
+def odd(ask: Ask, beside: Any, random: Random) -> Positions:
     """A position beside one of a record, as `recorded`; none where it is mate, or the engine does not judge it."""
     board: Any = cshogi.Board()
     board.set_hcp(np.ascontiguousarray(beside["hcp"]))
@@ -178,11 +140,11 @@ def odd(teacher: Teacher, beside: Any, random: Random) -> Positions:
         moves.append(cshogi.move16(move))
     if not len(board.legal_moves):
         return nothing
-    taught = teacher.ask(board, f"sfen {board.sfen()}")
+    taught = ask(board, f"sfen {board.sfen()}", ())
     return nothing if taught is None else recorded(board, taught, moves[-2:], int(beside["ply"]) + count)
 
 
-def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
+def played(ask: Ask, opening: Opening, random: Random) -> Positions:
     """The positions of a game from somewhere in the opening on, as `recorded`, with its result where that counts.
 
     Where the engine says nothing sensible, the game ends without one.
@@ -194,12 +156,10 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
     for _ in range(random.choice(_FIRST_RANDOM)):
         verdict = verdict or referee.play(cshogi.move_to_usi(random.choice(list(referee.board.legal_moves))))
     rate, played_out = random.choice(_RANDOM_RATES), random.random() < _PLAYED_OUT
-    rows: list[Positions] = []
-    random_plies: list[int] = []
-    ahead = 0
+    rows, random_plies, ahead = list[Positions](), list[int](), 0
     while not verdict:
         board = referee.board
-        taught = teacher.ask(board, opening.start, referee.moves)
+        taught = ask(board, opening.start, referee.moves)
         if taught is None:
             break
         moves = [cshogi.move16(move) for move in board.history[-2:]]
@@ -229,70 +189,43 @@ def played(teacher: Teacher, opening: Opening, random: Random) -> Positions:
 def items(options: argparse.Namespace) -> Iterator[Item]:
     """The sets that are wanted: games and odd positions in turns."""
     openings = read_openings(options.openings) if options.openings else [STANDARD]
-    positions = load(options.records, "train", options.cache or cache_folder()) if options.odd else None
+    positions = load(options.records, "train", cache_folder()) if options.records else None
     for number in range(max(options.games, options.odd)):
         if number < options.games:
             seed = f"{options.seed} games {number}"
-            random = Random(f"{seed} openings")
-            yield Item(number, seed, None, [random.choice(openings) for _ in range(GAMES)])
+            yield Item(number, seed, None, Random(f"{seed} openings").choices(openings, k=GAMES))
         if number < options.odd and positions is not None:
             rows = np.random.default_rng((options.seed, number)).integers(0, len(positions), ODD_POSITIONS)
             yield Item(number, f"{options.seed} odd {number}", np.array(positions[rows]))
 
 
-def teach(options: argparse.Namespace, pool: WorkerPool) -> None:
-    """Make the sets that the folder lacks."""
-    engine_options = dict(word.split("=", 1) for word in options.options)
-    about = {
-        "engine": options.engine,
-        "options": engine_options,
-        "nodes": options.nodes,
-        "seed": options.seed,
-        "records": digest(options.records) if options.records else "",
-        "openings": digest(options.openings) if options.openings else "",
-    }
-    settle(options.out / "taught.json", about)
-    patience = PATIENCE + options.nodes / _SLOWEST
-    task = partial(teaching, options.engine, engine_options, options.nodes, patience)
-    longest = START_SECONDS + max(ODD_POSITIONS, GAMES * _LONGEST_GAME) * patience
-    there = len(list(options.out.glob(f"*{OWN}")))
-    began, count = monotonic(), 0
-    with tqdm(total=options.games + options.odd, initial=there, unit="set", disable=None) as bar:
-        missing = (item for item in items(options) if not (options.out / item.name).exists())
-        for item, positions in pool.map(task, missing, longest):
-            write_whole(options.out / item.name, positions.tobytes())
-            count += len(positions)
-            bar.update()
-            bar.set_postfix_str(f"{count / (monotonic() - began):.0f} positions/s")
-    print(f"{options.out} holds {len(list(options.out.glob(f'*{OWN}')))} sets")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = parser_for("utils.teach", "Have a USI engine judge positions of shogi, to learn from it.")
+    parser = parser_for("utils.lab.teach", "Have a USI engine judge positions of shogi, to learn from it.")
     parser.add_argument("engine", metavar="ENGINE", help="its command line, split as a shell would but run by none")
     parser.add_argument("options", nargs="*", metavar="Name=Value", help="its USI options")
     parser.add_argument("--nodes", type=positive, required=True, metavar="N", help="for each position")
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets; give it again to go on")
-    parser.add_argument("--odd", type=natural, default=0, metavar="N", help="sets of odd positions (default: none)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets")
+    parser.add_argument("--odd", type=natural, default=0, metavar="N", help="sets of odd positions, of --records")
     parser.add_argument("--records", type=Path, help="beside them: games.jsonl(.xz), or a list of record files")
-    parser.add_argument("--games", type=natural, default=0, metavar="N", help="sets of games (default: none)")
+    parser.add_argument("--games", type=natural, default=0, metavar="N", help="sets of games")
     parser.add_argument("--openings", type=Path, help="of the games, as for utils.match (default: the start position)")
-    parser.add_argument("--seed", type=natural, default=0, help="(default: %(default)s)")
-    parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")
-    add_pool_options(parser)
+    parser.add_argument("--seed", type=natural, default=0)
+    parser.add_argument("--workers", type=natural, default=0, help="processes; 0: one for each core")
     options = parser.parse_args(arguments)
-    if not all("=" in word for word in options.options):
-        parser.error("options of the engine look like Name=Value")
-    if options.odd and not options.records:
-        parser.error("--odd needs --records")
-    if not options.odd and not options.games:
-        parser.error("say how many sets: --odd, --games or both")
 
     def run() -> None:
-        with reserved(options.out), pool_of(options.workers, options.cluster) as pool:
-            teach(options, pool)
+        options.out.mkdir(parents=True, exist_ok=True)
+        task = partial(teaching, options.engine, dict(word.split("=", 1) for word in options.options), options.nodes)
+        missing = (item for item in items(options) if not (options.out / item.name).exists())
+        try:
+            with pool_of(options.workers, None) as pool:
+                for item, positions in tqdm(pool.map(task, missing, _LONGEST_SET), unit="set", disable=None):
+                    write_whole(options.out / item.name, positions.tobytes())
+        except EngineError as error:
+            raise OneLineError(f"engine `{options.engine}` {error}") from error
+        print(f"{options.out} holds {len(list(options.out.glob(f'*{OWN}')))} sets")
 
-    return exit_status("teach", run, resume="the same command goes on")
+    return exit_status("teach", run)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,37 @@
-"""A book of shogi that grows by own search, as `utils.growth` says. Knows no files and no pool."""
+"""An opening book that grows by own search: `python -m utils.lab.grow_book book.db --search 10000`
 
+    python -m utils.lab.grow_book book.db --search 10000 --playouts 800         shogi, by a network
+    python -m utils.lab.grow_book book.npz --search 1000 --level 10             Othello, by alpha-beta
+
+It adds positions to the book where it is thin (growth.py), whether it grew before, was made of games
+(`utils.make_book`) or is missing. What was found before Ctrl-C is written.
+"""
+
+import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import cshogi
 
 from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator
-from pydlshogi.games.shogi.engine.book_files import BookMove, key_of
+from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookMove, key_of
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.tasks import load_network
+from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE
+from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
+from pydlshogi.support.files import shipped_model
+from pydlshogi.support.pool import WorkerPool
 from pydlshogi.uct.puct import DEFAULT_PUCT
 from pydlshogi.uct.root import MoveStats
-from utils.growth import SIDE_BY_SIDE, GrowingBook
+from utils.lab.growth import SIDE_BY_SIDE, GrowingBook
+from utils.make_book import write
 
 PLY_COST: Final = 20
 """Centipawns."""
@@ -112,3 +126,45 @@ def _book_moves(position: ShogiPosition, moves: Sequence[MoveStats]) -> Iterator
         if rank == 0 or (move.visits >= total * _LEAST_SHARE and move.visits > 1):
             value = 0.5 if won is None and not move.visits else move.value if won is None else won
             yield BookMove(position.usi(move.move), None, centipawns(value, GENERAL_EVAL_COEF), 1, move.visits)
+
+
+def grow(options: argparse.Namespace, pool: WorkerPool) -> int:
+    """Add to a book of shogi; returns how many positions it holds."""
+    book = ShogiBook({})
+    if options.book.exists():
+        there = Book(options.book, large=sys.maxsize)
+        if there.bad_lines:  # they would be lost
+            raise BookError(f"{options.book}: {there.bad_lines[0]}")
+        book = ShogiBook(there.positions())
+    task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
+    longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
+    try:
+        book.grow(options.search, pool, task, longest)
+    finally:
+        write(book.numbered(), options.book)
+    return sum(map(bool, book.after.values()))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_for("utils.lab.grow_book", __doc__)
+    parser.add_argument("book", type=Path, help=".db: of shogi, .npz: of Othello")
+    parser.add_argument("--search", type=positive, required=True, metavar="N", help="positions to add")
+    parser.add_argument("--playouts", type=positive, default=800, metavar="N", help="for each, in shogi")
+    network = shipped_model() / "pydlshogi.npz"
+    parser.add_argument("--network", type=Path, default=network, help="(default: the shipped)")
+    parser.add_argument("--level", type=positive, default=10, help="plies to search, in Othello")
+    parser.add_argument("--workers", type=natural, default=0, help="processes; 0: one for each core")
+    options = parser.parse_args(arguments)
+
+    def run() -> None:
+        from utils.lab import othello_book
+
+        with pool_of(options.workers, None) as pool:
+            positions = (grow if options.book.suffix == ".db" else othello_book.grow)(options, pool)
+        print(f"{options.book}: {positions} positions")
+
+    return exit_status("grow_book", run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
