@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("pydlshogi", "utils", "tests", "examples", "bat", "docs")
-LATER = ("pydlshogi/games/shogi/dfpn.py", "docs/laboratory.md")
+LATER = ("pydlshogi/games/shogi/dfpn.py", "docs/laboratory/")
 TEXTS = sorted(
     path
     for folder in (*FOLDERS, ".")

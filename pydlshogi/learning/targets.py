@@ -25,7 +25,7 @@ def visits_to_choose_by(moves: Sequence[MoveStats]) -> Float64Array:
 
 _ADVANTAGE: Final = 4.2
 _BY_ROOT_OF_VISITS: Final = 1.75
-"""Fitted to the moves of strong players, after searches of 64 playouts: docs/laboratory.md."""
+"""Fitted to the moves of strong players, after searches of 64 playouts: docs/laboratory/README.md."""
 
 
 def improved_policy(moves: Sequence[MoveStats], priors: Float64Array, value: float) -> Float64Array:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class MCTSPlayerOptions(BookOptions):
     """Those of the engine that searches."""
 
-    # Found by games of the network that ships: see docs/laboratory.md.
+    # Found by games of the network that ships: see docs/laboratory/README.md.
     c_init = MCTSOptions.c_init.starting_at(70)
     c_init_root = MCTSOptions.c_init_root.starting_at(98)
     fpu_reduction = MCTSOptions.fpu_reduction.starting_at(37)
