@@ -1,13 +1,13 @@
 """The architecture: imports point one way, and nothing heavy is loaded before it is asked for."""
 
-import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from utils.readme import dotted, parsed
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pydlshogi"
@@ -64,18 +64,10 @@ def name_of(path: Path) -> str:
     return ".".join(part for part in parts if part != "__init__")
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    """Dotted names that a module imports anywhere, but for those that only a checker of types reads."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for branch in [node for node in ast.walk(tree) if isinstance(node, ast.If)]:
-        if ast.unparse(branch.test) == "TYPE_CHECKING":
-            branch.body = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"a relative import in {path}: names are written out in full here"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def imports_of(path: Path) -> set[str]:
+    names = dotted(parsed(path))
+    assert not [name for name in names if name.startswith(".")], "names are written out in full here"
+    return names
 
 
 def part(dotted: str) -> str | None:

@@ -66,7 +66,12 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported(module: ast.Module) -> set[str]:
-    """The rooms that a module imports from, anywhere in it but where only a checker of types reads."""
+    """The rooms that a module imports from."""
+    return {name.split(".")[1] for name in dotted(module) if name.startswith(f"{PACKAGE.name}.")}
+
+
+def dotted(module: ast.Module) -> set[str]:
+    """The names that a module imports, anywhere in it but where only a checker of types reads."""
     names: set[str] = set()
     for branch in [node for node in ast.walk(module) if isinstance(node, ast.If)]:
         if ast.unparse(branch.test) == "TYPE_CHECKING":
@@ -74,9 +79,9 @@ def imported(module: ast.Module) -> set[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name.split(".")[1] for name in names if name.startswith(f"{PACKAGE.name}.")}
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{'.' * node.level}{node.module}.{alias.name}" for alias in node.names)
+    return names
 
 
 def first_sentence(path: Path) -> str:
