@@ -25,6 +25,7 @@ from pydlshogi.learning.forest import Forest
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
+from pydlshogi.uct.batch import Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _AT_ONCE = 256
@@ -42,20 +43,26 @@ def critical(solution: Solution, seed: int) -> Iterator[tuple[DobutsuPosition, f
             yield position, keeping
 
 
+def value_keeping(
+    positions: Sequence[tuple[DobutsuPosition, frozenset[int]]], evaluator: Evaluator, playouts: int
+) -> float:
+    """The share of such positions in which the move chosen after `playouts` keeps the value."""
+    forest, kept = Forest(game_named("dobutsu"), evaluator, DEFAULT_PUCT, playouts, _AT_ONCE), 0
+    for first in range(0, len(positions), _AT_ONCE):
+        part = positions[first : first + _AT_ONCE]
+        found = forest.search({tree: position for tree, (position, _) in enumerate(part)}, playouts)
+        kept += sum(found[tree][0].move in keeping for tree, (_, keeping) in enumerate(part))
+    return kept / len(positions)
+
+
 def measure(options: argparse.Namespace) -> None:
     """Print a line for each number of playouts."""
-    game = game_named("dobutsu")
-    backend = load_backend("auto", options.network, game.encodings, threads=1, batch_size=_AT_ONCE)
-    evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
+    encodings = game_named("dobutsu").encodings
+    backend = load_backend("auto", options.network, encodings, threads=1, batch_size=_AT_ONCE)
     positions = list(islice(critical(Solution(solution_file()), options.seed), options.positions))
     for playouts in options.playouts:
-        forest, kept = Forest(game, evaluator, DEFAULT_PUCT, playouts, _AT_ONCE), 0
-        for first in range(0, len(positions), _AT_ONCE):
-            part = positions[first : first + _AT_ONCE]
-            found = forest.search({tree: position for tree, (position, _) in enumerate(part)}, playouts)
-            kept += sum(found[tree][0].move in keeping for tree, (_, keeping) in enumerate(part))
+        share = value_keeping(positions, NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100), playouts)
         what = f"{playouts} playouts" if playouts else "the policy"
-        share = kept / len(positions)
         print(f"{what}: the value is kept in {share:.1%} of {len(positions):,} positions", flush=True)
 
 
