@@ -12,8 +12,20 @@ promoted ones, and COLOUR more for White's. A hand is 64 bits: a byte for each o
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 
+from pydlshogi.games.shogi.names import (
+    BISHOP,
+    BLACK,
+    GOLD,
+    KING,
+    KNIGHT,
+    LANCE,
+    PAWN,
+    PROM_BISHOP,
+    PROM_ROOK,
+    ROOK,
+    SILVER,
+)
 from pydlshogi.games.shogi.tables import (
     ABOVE_H,
     ABOVE_I,

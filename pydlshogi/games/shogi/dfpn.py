@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import cshogi
 import numpy as np
-from cshogi import BISHOP, PAWN, ROOK
 
 from pydlshogi.games.shogi.board import (
     DROP,
@@ -37,6 +36,7 @@ from pydlshogi.games.shogi.board import (
     piece_at,
 )
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
+from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
 from pydlshogi.games.shogi.short_mates import Lists, cover_of, forces_mate, list_checks, mate_in_one
 from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, state_of, through
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED

@@ -8,7 +8,6 @@ moves, or which side is Black, have these in bits that the others leave empty.
 from typing import Any, Final
 
 import numpy as np
-from cshogi import BISHOP, GOLD, PAWN, PROM_ROOK, ROOK, WHITE
 
 from pydlshogi.encoding import Encoding, Symmetry, labelled_by, listed_by, no_planes, pack_nothing
 from pydlshogi.games.shogi.board import (
@@ -27,13 +26,19 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.moves import zone
 from pydlshogi.games.shogi.names import (
+    BISHOP,
+    GOLD,
     LABEL_PLANES,
     MAX_PIECES_IN_HAND,
     MOVE_DIRECTIONS,
     NUM_LABELS,
     NUM_PLANES,
+    PAWN,
     PLANES_PER_SIDE,
+    PROM_ROOK,
+    ROOK,
     UNPROMOTED_DIRECTIONS,
+    WHITE,
 )
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import board_of

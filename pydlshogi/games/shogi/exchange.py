@@ -6,9 +6,9 @@ Both sides capture on the square with their cheapest piece first, and each may s
 from typing import Final
 
 import numpy as np
-from cshogi import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 
 from pydlshogi.games.shogi.board import Army, Board, among, army, attackers, occupied, of_kind, of_side, piece_at
+from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Int64Array

@@ -8,7 +8,6 @@ replaced by the last of the list.
 from typing import Final
 
 import numpy as np
-from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 
 from pydlshogi.games.shogi.board import (
     DROP,
@@ -36,6 +35,7 @@ from pydlshogi.games.shogi.board import (
     straight,
     up,
 )
+from pydlshogi.games.shogi.names import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import BOARD, LAST_RANKS, RANK_I
 from pydlshogi.games.shogi.zobrist import COLOUR

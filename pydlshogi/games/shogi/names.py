@@ -1,7 +1,14 @@
-"""Names for pieces, moves and their directions, and the sizes of the network's input and output. Data only."""
+"""Names and numbers of pieces, names of moves and their directions, the sizes of the network's input and output.
+
+Data only.
+"""
 
 import re
 from typing import Final
+
+BLACK, WHITE = range(2)
+PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING = range(1, 9)
+PROM_PAWN, PROM_LANCE, PROM_KNIGHT, PROM_SILVER, PROM_BISHOP, PROM_ROOK = range(9, 15)
 
 USI_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 """A move as USI writes it; whether it is legal is another question."""

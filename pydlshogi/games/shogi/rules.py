@@ -7,11 +7,11 @@ verdicts. cshogi stays the shogi of records and protocols.
 from typing import Any, Final
 
 import numpy as np
-from cshogi import BISHOP, PAWN, ROOK
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
+from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
 from pydlshogi.games.shogi.position import SETTINGS
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play

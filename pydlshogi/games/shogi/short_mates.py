@@ -9,7 +9,6 @@ and answered.
 from typing import Final, NamedTuple
 
 import numpy as np
-from cshogi import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 
 from pydlshogi.games.shogi.board import (
     DROP,
@@ -48,6 +47,7 @@ from pydlshogi.games.shogi.moves import (
     pawn_places,
     without_suicides,
 )
+from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 from pydlshogi.games.shogi.state import STATE, board_of, play
 from pydlshogi.games.shogi.tables import AXIS, NO_AXIS, NO_SQUARE
 from pydlshogi.games.shogi.zobrist import COLOUR

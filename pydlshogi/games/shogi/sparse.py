@@ -12,7 +12,6 @@ from math import prod
 from typing import Final, NamedTuple
 
 import numpy as np
-from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER, WHITE
 
 from pydlshogi.encoding import no_planes
 from pydlshogi.games.shogi.board import (
@@ -38,7 +37,21 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.encodings import DLSHOGI, ENCODINGS, dlshogi_label
 from pydlshogi.games.shogi.exchange import SWING, best_exchanges
-from pydlshogi.games.shogi.names import NUM_LABELS
+from pydlshogi.games.shogi.names import (
+    BISHOP,
+    BLACK,
+    GOLD,
+    KING,
+    KNIGHT,
+    LANCE,
+    NUM_LABELS,
+    PAWN,
+    PROM_BISHOP,
+    PROM_ROOK,
+    ROOK,
+    SILVER,
+    WHITE,
+)
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import ABOVE_H, BELOW_B, PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from cshogi import KING
 
 from pydlshogi.games.shogi.board import (
     DROP,
@@ -23,6 +22,7 @@ from pydlshogi.games.shogi.board import (
     one_held,
     piece_at,
 )
+from pydlshogi.games.shogi.names import KING
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD, WORD, hands_key
 from pydlshogi.support.arrays import Record, Records, Uint16Array

@@ -10,8 +10,20 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from cshogi import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
 
+from pydlshogi.games.shogi.names import (
+    BISHOP,
+    BLACK,
+    GOLD,
+    KING,
+    KNIGHT,
+    LANCE,
+    PAWN,
+    PROM_BISHOP,
+    PROM_ROOK,
+    ROOK,
+    SILVER,
+)
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Int8Array
 from pydlshogi.support.bits import table_of, words_of

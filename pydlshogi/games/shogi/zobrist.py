@@ -1,46 +1,56 @@
-"""cshogi's Zobrist numbers, learned from its hashes: each is the sum of one number for every piece, and 1 for White.
+"""Apery's Zobrist numbers, which cshogi's hashes are made of: a key is the sum of one for every piece, and 1 for White.
 
-So a key can be kept apart for the board and for the hands, and cshogi's keys and compiled ones are the same.
+So a key can be kept apart for the board and for the hands.
 """
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, count, product
 from operator import mul
 from typing import Final
 
-import cshogi
 import numpy as np
 
+from pydlshogi.games.shogi.names import BISHOP, BLACK, GOLD, KNIGHT, LANCE, PAWN, PROM_ROOK, ROOK, SILVER, WHITE
 from pydlshogi.support.arrays import Uint64Array
 
-HELD: Final = (cshogi.PAWN, cshogi.LANCE, cshogi.KNIGHT, cshogi.SILVER, cshogi.GOLD, cshogi.BISHOP, cshogi.ROOK)
-"""The order of cshogi's hands."""
+HELD: Final = (PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK)
+"""The order in hands."""
 COLOUR: Final = 16
-"""What cshogi's numbers of White's pieces have more than those of Black's."""
+"""What the numbers of White's pieces have more than those of Black's."""
 WORD: Final = 2**64 - 1
 
 
-def _learned() -> tuple[Uint64Array, Uint64Array]:
-    board = cshogi.Board()
-    empty, nothing = [0] * 81, [0] * 7
+def _twisted() -> Iterator[int]:
+    """The numbers of the 64-bit Mersenne Twister that C++ calls mt19937_64, with its default seed."""
+    words = [5489]
+    for i in range(1, 312):
+        words.append((6364136223846793005 * (words[-1] ^ words[-1] >> 62) + i) & WORD)
+    for i in count():
+        upper, lower = words[i] >> 31 << 31, words[i + 1] & (1 << 31) - 1
+        words.append(words[i + 156] ^ (upper | lower) >> 1 ^ (lower & 1) * 0xB5026F5AA96619E9)
+        number = words[-1] ^ words[-1] >> 29 & 0x5555555555555555
+        number ^= number << 17 & 0x71D67FFFEDA60000
+        number ^= number << 37 & 0xFFF7EEE000000000
+        yield number ^ number >> 43
+
+
+def _drawn() -> tuple[Uint64Array, Uint64Array]:
+    """In Apery's order. The lowest bit is that of the side to move."""
+    numbers = (number & ~1 for number in _twisted())
     on_board, in_hand = np.zeros((2 * COLOUR, 81), np.uint64), np.zeros(2 * COLOUR, np.uint64)
-    for piece in filter(None, cshogi.PIECES):
-        for square in range(81):
-            board.set_pieces([*empty[:square], piece, *empty[square + 1 :]], (nothing, nothing))
-            on_board[piece, square] = board.zobrist_hash()
-    for place, kind in enumerate(HELD):
-        hand = [int(other == place) for other in range(7)]
-        for side, hands in ((cshogi.BLACK, (hand, nothing)), (cshogi.WHITE, (nothing, hand))):
-            board.set_pieces(empty, hands)
-            in_hand[COLOUR * side + kind] = board.zobrist_hash()
+    for kind, square, side in product(range(PROM_ROOK + 1), range(81), range(2)):
+        on_board[COLOUR * side + kind, square] = next(numbers)
+    for kind, side in product(HELD, range(2)):
+        in_hand[COLOUR * side + kind] = next(numbers)
+    on_board[[0, COLOUR]] = 0
     return on_board, in_hand
 
 
-ON_BOARD, IN_HAND = _learned()
+ON_BOARD, IN_HAND = _drawn()
 """Of each piece on each square, uint64 [32, 81], and of each piece in the hand of its side, uint64 [32]."""
 
 
-_HAND_NUMBERS: Final = [int(IN_HAND[COLOUR * side + kind]) for side in (cshogi.BLACK, cshogi.WHITE) for kind in HELD]
+_HAND_NUMBERS: Final = [int(IN_HAND[COLOUR * side + kind]) for side in (BLACK, WHITE) for kind in HELD]
 
 
 def hands_key(hands: Sequence[Sequence[int]]) -> int:

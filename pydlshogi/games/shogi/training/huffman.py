@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-from cshogi import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 
 from pydlshogi.games.shogi.board import (
     DROP,
@@ -18,6 +17,7 @@ from pydlshogi.games.shogi.board import (
     one_held,
     reach,
 )
+from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
