@@ -40,7 +40,7 @@ SETTINGS["PYTHONPATH"] = str(ROOT)
 SETTINGS["PIP_USER"] = "0"  # set in a file, that would prevent an environment
 WINDOWS = sys.platform == "win32"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if WINDOWS else "bin/python")
-LOADS = "import cshogi, numba, numpy"
+LOADS = "import numba, numpy"
 COMPILE = (PYTHON, "-P", "-m", "pydlshogi.compile")
 PAUSE = 4.0
 """Seconds between lines that say which step is under way."""
@@ -53,7 +53,7 @@ RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/rele
 CRASH = 0xC0000000
 """From here on a program of Windows ended by an exception, whose code this is."""
 TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
-INCLUDED = {"gpu": ("chainer", "train"), "notebook": ("train",)}
+INCLUDED = {"gpu": ("chainer", "train"), "notebook": ("train",), "test": ("match",)}
 """Extras that come along with another one."""
 Cuda = tuple[int, int]
 """A version of CUDA."""

@@ -38,7 +38,7 @@ import numpy as np
 
 from pydlshogi.bench_backends import backends
 from pydlshogi.catalogue import GAMES
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, labels_of
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
@@ -244,9 +244,9 @@ def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
             while search.playouts < most:
                 batch.clear()
                 search.backup(search.gather(batch, batch_size), evaluator.evaluate(batch))
-            legal = {move & 0xFFFF: move for move in ShogiPosition(sfen).legal_moves().tolist()}
             for move in Root(search).moves():
-                digest.update(f"{legal[move.move]} {move.visits};".encode())
+                (number,) = labels_of(MOVES, ShogiPosition(sfen).state, np.array([move.move]))
+                digest.update(f"{number} {move.visits};".encode())
     return digest.hexdigest()[:8]
 
 

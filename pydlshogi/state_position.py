@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pydlshogi.game import UNDECIDED, Outcome, Rules, outcome_of
-from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array, Uint64Array
+from pydlshogi.support.arrays import Int32Array, Int64Array, Record, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import compiled_for, rule_of_game
 
 
@@ -44,15 +44,21 @@ class StatePosition:
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._states, twin._moves = self._states.copy(), self._moves.copy()
+        twin._states, twin._moves = self.states.view(np.uint8).copy().view(self.rules.state), self._moves.copy()
         return twin
 
     def push(self, move: int) -> None:
-        if self._count == len(self._states):
-            self._states = np.concatenate([self._states, np.zeros_like(self._states)])
+        self._make_room(1)
         self._kernels.play(self._states, self._count, move & 0xFFFF)
         self._count += 1
         self._moves.append(move)
+
+    def _make_room(self, moves: int) -> None:
+        """For the states after that many more moves."""
+        if self._count + moves > len(self._states):
+            states = np.zeros(2 * (self._count + moves), self.rules.state)
+            states.view(np.uint8)[: self._states.nbytes] = self._states.view(np.uint8)  # numpy copies records slowly
+            self._states = states
 
     def pop(self) -> None:
         self._count -= 1
@@ -68,9 +74,13 @@ class StatePosition:
 
     def outcome(self) -> Outcome | None:
         """The verdict of the rules; on a position that has occurred before that on repetition."""
+        return self._judged(self.states)
+
+    def _judged(self, states: Records) -> Outcome | None:
+        """The verdict on the last of these states, the present one."""
         moves = np.empty(self.rules.most_moves, np.uint16)
         verdict, by_path = self._kernels.judge(
-            self.states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), self.rules.repeats
+            states, self.ply(), moves, self.settings, np.zeros(1, self.rules.scratch), self.rules.repeats
         )
         return outcome_of(verdict, by_path=by_path)
 
@@ -82,9 +92,12 @@ class StatePosition:
         """The same: a position that came back once would come back again."""
         return self.outcome()
 
-    def occurrences(self) -> int:
-        """How often the present position has occurred with the same side to move, this time included."""
-        return int(np.count_nonzero(self.states[::-2] == self.state))
+    def occasions(self) -> Int64Array:
+        """After how many moves the present position stood with the same side to move; the last is now."""
+        keys = self._keys(self.states)[:, 0]
+        same = keys == keys[-1]
+        same[-2::-2] = False
+        return np.flatnonzero(same)
 
     def key(self) -> int:
         return int(self._keys(self.states[-1:])[0, 0])

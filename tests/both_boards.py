@@ -7,13 +7,12 @@ from replayed_boards import ReplayedBoards
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import Evaluator, HashEvaluator
-from pydlshogi.game import UNDECIDED, Position, Rules
-from pydlshogi.support.arrays import Record, Records
+from pydlshogi.game import Position, Rules
+from pydlshogi.support.arrays import Records
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths, StoredBoards
 from pydlshogi.uct.playouts import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.tree import Tree
 from pydlshogi.uct.uct_node import UctNodeTable
 
 
@@ -25,12 +24,8 @@ class BothBoards:
         stored: StoredBoards,
         twin: Callable[[Position], Position],
         columns: tuple[str, ...],
-        proven: Callable[[Position, int], bool],
     ) -> None:
-        """`twin`: a root as it is to be replayed. `columns`: what is compared beside verdicts and moves.
-
-        `proven`: whether a win within some plies, which replayed boards have overlooked, is one all the same.
-        """
+        """`twin`: a root as it is to be replayed. `columns`: what is compared beside moves."""
         self.most_moves = stored.most_moves
         self.repeats = stored.repeats
         self.state = stored.state
@@ -40,13 +35,10 @@ class BothBoards:
         self._replayed = ReplayedBoards(stored.most_moves)
         self._twin = twin
         self._columns = columns
-        self._proven = proven
-        self._root: Position | None = None
 
     def set_root(self, tree: int, node: int, position: Position) -> None:
         self._stored.set_root(tree, node, position)
-        self._root = self._twin(position)
-        self._replayed.set_root(tree, node, self._root)
+        self._replayed.set_root(tree, node, self._twin(position))
 
     def select_leaves(self, selection: Selection, paths: Paths) -> tuple[int, int, int]:
         table = selection.tree
@@ -58,22 +50,11 @@ class BothBoards:
                 continue
             for column in self._columns:
                 assert row[column] == other[column], column
-            if row["verdict"] != other["verdict"]:
-                assert other["verdict"] == UNDECIDED or other["verdict"] > row["verdict"]
-                assert self._proven(self._played(table, paths, row), int(row["verdict"]) - 1)
             self.seen[int(row["verdict"]), bool(row["by_path"])] += 1
             if not row["by_path"] and row["ending"] != REPEATED:
                 assert ours[: row["count"]].tolist() == theirs[: other["count"]].tolist()
         paths.rows[:count], paths.moves[:count] = rows, moves
         return count, playouts, requests
-
-    def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
-        """The position at the end of the path of `row`."""
-        assert self._root is not None
-        position = self._root.copy()
-        for step in paths.steps[row["first"] : row["first"] + row["length"]]:
-            position.push(int(table.moves[table.nodes["first"][step["node"]] + step["edge"]]))
-        return position
 
     def add_to_batch(self, paths: Paths, requests: int, batch: Batch) -> int:
         return self._stored.add_to_batch(paths, requests, batch)
@@ -90,12 +71,11 @@ def compared(
     batch_size: int = 16,
     evaluator: Evaluator | None = None,
     twin: Callable[[Position], Position] = lambda position: position,
-    columns: tuple[str, ...] = ("key", "board_key", "by_path"),
-    proven: Callable[[Position, int], bool] = lambda position, plies: False,
+    columns: tuple[str, ...] = ("key", "board_key", "verdict", "by_path"),
 ) -> Counter[tuple[int, bool]]:
     """The verdicts met in a search of `position`, in which both agreed."""
     table = UctNodeTable(16, rules.average_moves, rules.most_moves, rules.state.itemsize)
-    both = BothBoards(StoredBoards(rules, settings, table.most_nodes, encoding), twin, columns, proven)
+    both = BothBoards(StoredBoards(rules, settings, table.most_nodes, encoding), twin, columns)
     search = Search(table, both)
     search.set_root(position, only)
     batch = Batch(batch_size, rules.most_moves, encoding)

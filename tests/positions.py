@@ -9,10 +9,10 @@ import cshogi
 
 from pydlshogi.game import Position
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.games.shogi.state import state_of
-from pydlshogi.state_position import StatePosition
+from pydlshogi.games.shogi.state import set_up
+from pydlshogi.games.shogi.zobrist import HELD
+from pydlshogi.support.arrays import Records
 
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
 """The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""
@@ -80,9 +80,22 @@ def random_positions(seed: int, games: int, plies: int = 150, start: str = START
             position.push(rng.choice(moves))
 
 
-def by_states(position: ShogiPosition) -> StatePosition:
-    """The same position, without its past, by the compiled rules."""
-    return StatePosition(RULES, state_of(position.board)[0], position.ply(), position.settings)
+def state_of(board: cshogi.Board) -> Records:
+    """One record of STATE, without a past."""
+    hands = [dict(zip(HELD, hand, strict=True)) for hand in board.pieces_in_hand]
+    return set_up(board.pieces, hands, board.turn)
+
+
+def board_of(position: ShogiPosition) -> cshogi.Board:
+    """The same game by cshogi."""
+    before, moves = position.copy(), []
+    while len(before.states) > 1:
+        moves.append(before.last_move())
+        before.pop()
+    board = cshogi.Board(before.sfen())
+    for move in reversed(moves):
+        board.push(board.move_from_move16(move))
+    return board
 
 
 def mates_within(board: cshogi.Board, plies: int) -> bool:

@@ -98,7 +98,7 @@ class ScriptedPlayer(BasePlayer):
         for move in names(position):
             after = position.copy()
             after.push_usi(move)
-            if after.board.is_check() and not names(after):
+            if after.check and not names(after):
                 return Checkmate("mate", (move,))
         if not names(position):
             return Checkmate("nomate")

@@ -188,7 +188,7 @@ def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None
             assert {line.split()[0] for line in lines} <= {entry.move for entry in found}
             assert sorted(map(str, on_disk.find(sfen))) == sorted(map(str, found))
             position = ShogiPosition(sfen)
-            assert position.board.sfen().split()[:3] == sfen.split()[:3]
+            assert position.sfen().split()[:3] == sfen.split()[:3]
             assert legal_moves([whole], position) == found
 
 

@@ -10,10 +10,11 @@ from threading import Thread
 
 import cshogi
 import pytest
+from positions import state_of
 from test_mate import BACK_AND_FORTH, BY_WAY_OF_REPETITIONS, HARD, MATES, NO_MATES, PLAYED_BEFORE, is_mate, usi
 
 from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict
-from pydlshogi.games.shogi.state import state_of, states_of
+from pydlshogi.games.shogi.position import ShogiPosition
 
 MANY = 200_000
 """Nodes."""
@@ -260,7 +261,7 @@ def test_whether_a_mate_may_lead_through_what_was_played() -> None:
     assert usi(search.line(state_of(board), MANY))[0] == "7f8f"
     for move in BACK_AND_FORTH:
         board.push_usi(move)
-    past = states_of(board)[:-1]
+    past = ShogiPosition(PLAYED_BEFORE, BACK_AND_FORTH).states[:-1]
     assert search.may_repeat(state_of(board), 3, past)
     assert not search.may_repeat(state_of(board), 3, past[:1])
     assert not search.may_repeat(state_of(board), 3, past[3:])

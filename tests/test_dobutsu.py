@@ -134,7 +134,7 @@ def test_repetitions_and_the_last_move() -> None:
     # White's lion loses a move: Black is where White was.
     position = DobutsuPosition("1k1/3/3/1K1 b - 1", ["2d2c", "2a3a", "2c2d", "3a2b", "2d1d", "2b2a", "1d2d"])
     assert position.sfen() == "1k1/3/3/1K1 w - 8"
-    assert position.occurrences() == 1
+    assert len(position.occasions()) == 1
     assert position.outcome() is None
     assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=2).outcome() == Outcome(0.5)
     assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=3).outcome() is None

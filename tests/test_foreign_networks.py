@@ -15,7 +15,7 @@ import onnxruntime
 import pytest
 from cshogi.dlshogi import make_input_features, make_move_label, use_nyugyoku_features
 from onnx import TensorProto, helper, numpy_helper
-from positions import random_positions
+from positions import board_of, random_positions
 from thinker import Thinker
 
 from pydlshogi.encoding import Encoding, planes_of, sample
@@ -48,7 +48,7 @@ def inputs(position: ShogiPosition, encoding: Encoding = DLSHOGI) -> list[np.nda
     planes = [np.zeros((part, 9, 9), np.float32) for part in encoding.parts]
     use_nyugyoku_features(encoding is NYUGYOKU)
     try:
-        make_input_features(position.board, *planes)
+        make_input_features(board_of(position), *planes)
     finally:
         use_nyugyoku_features(False)  # else another test's arrays are too small for what cshogi writes
     return planes
@@ -122,7 +122,9 @@ def test_priors_and_win_rates_are_those_of_cshogis_planes_and_labels(
         found = evaluator.evaluate(batch)
         given = {f"input{i}": planes[None].astype(dtype) for i, planes in enumerate(inputs(position, encoding), 1)}
         policy, win_rate = session.run(["output_policy", "output_value"], given)
-        logits = policy[0, [make_move_label(move, position.turn) for move in moves.tolist()]].astype(np.float64)
+        logits = policy[0, [make_move_label(move, position.turn) for move in board_of(position).legal_moves]].astype(
+            np.float64
+        )
         priors = np.exp(logits) / np.exp(logits).sum()
         np.testing.assert_allclose(found.priors, priors, atol=tolerance)
         np.testing.assert_allclose(found.values, win_rate[0], atol=tolerance)

@@ -7,10 +7,10 @@ import cshogi
 import numpy as np
 import pytest
 
-from pydlshogi.games.shogi.state import STATE, note_steps, state_of
+from pydlshogi.games.shogi.state import STATE
 from pydlshogi.games.shogi.training.huffman import lay, mirrored_move
 from pydlshogi.support.arrays import Record
-from tests.positions import mirrored, mirrored_usi
+from tests.positions import mirrored, mirrored_usi, state_of
 
 HANDICAPS = [
     "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -36,23 +36,24 @@ def test_states_are_those_of_the_boards(seed: int) -> None:
     generator = random.Random(seed)
     board = cshogi.Board((*HANDICAPS, cshogi.STARTING_SFEN)[min(seed, 4)])
     for _ in range(70):
-        assert laid(board, as_mirrored=False) == state_of(board)[0]
-        expected = state_of(cshogi.Board(mirrored(board.sfen())))[0]
-        steps = [mirrored_usi(cshogi.move_to_usi(move)) for move in board.history[:-3:-1]]
-        note_steps(expected, [sixteen_bits(usi) for usi in steps])
-        assert laid(board, as_mirrored=True) == expected
+        steps = [cshogi.move_to_usi(move) for move in board.history[:-3:-1]]
+        assert laid(board, as_mirrored=False) == after(board, steps)
+        steps = list(map(mirrored_usi, steps))
+        assert laid(board, as_mirrored=True) == after(cshogi.Board(mirrored(board.sfen())), steps)
         legal = list(board.legal_moves)
         if not legal:
             break
         board.push(generator.choice(legal))
 
 
-def sixteen_bits(usi: str) -> int:
-    """A move that need not be legal."""
-    target = 9 * (int(usi[2]) - 1) + "abcdefghi".index(usi[3])
-    if usi[1] == "*":
-        return target | (81 + "PLNSBRG".index(usi[0])) << 7
-    return target | (9 * (int(usi[0]) - 1) + "abcdefghi".index(usi[1])) << 7 | usi.endswith("+") << 14
+def after(board: cshogi.Board, steps: list[str]) -> Record:
+    """The state of a board to which these moves led, the last one first."""
+    states = state_of(board)
+    for i, usi in enumerate(steps):
+        for place, name in enumerate((usi[2:4], usi[:2])):
+            if "*" not in name:
+                states["steps"][0, 2 * i + place] = 1 + 9 * (int(name[0]) - 1) + "abcdefghi".index(name[1])
+    return states[0]
 
 
 def test_mirrored_moves_are_those_of_the_mirrored_board() -> None:

@@ -388,7 +388,7 @@ def test_windows_has_the_same_launchers(script: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "said", "message"),
     [
-        (1, "ImportError: DLL load failed while importing _cshogi: 指定されたモジュールが", "vc_redist.x64"),
+        (1, "ImportError: DLL load failed while importing _dynfunc: 指定されたモジュールが", "vc_redist.x64"),
         (0xC000001D, "", "the processor lacks AVX2"),
         (0xC0000005, "", "vc_redist.x64.exe"),
     ],
@@ -445,7 +445,7 @@ def test_for_a_gpu_it_installs_what_fits_the_driver(
         assert done.stderr.endswith(f"{known}{installs}")
         first, second = done.stdout.splitlines()
         assert f"--find-links https://download.pytorch.org/whl/{build}/torch/ torch>=" in first
-        for name in ("cshogi>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
+        for name in ("numba>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
             assert f" {name}" in second
 
 

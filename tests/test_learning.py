@@ -78,7 +78,7 @@ def test_self_play_at_shogi_ends_games_when_a_referee_does(monkeypatch: pytest.M
     for moves in played.games():
         position, referee = ShogiPosition(kings), Referee(kings, settings.draw_ply)
         for left, move in enumerate(moves, 1 - len(moves)):
-            usi = position.usi(position.board.move_from_move16(move))
+            usi = position.usi(move)
             position.push_usi(usi)
             verdict = referee.play(usi)
             assert (verdict is None) == (left < 0)

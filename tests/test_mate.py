@@ -40,7 +40,7 @@ NO_MATES = [
     # P*1b would mate, and that is against the rules.
     "7Bk/6G2/9/9/9/9/9/9/8K b Ps 1",
     # The dragon gives check for ever.
-    "7k1/9/9/9/9/9/9/7+R1/K8 b 4g 1",
+    "7k1/9/9/9/9/9/9/6+R2/K8 b 4g 1",
     # Nothing to give check with.
     "4k4/9/9/9/9/9/9/9/4K4 b - 1",
     # Black is mated.

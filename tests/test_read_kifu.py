@@ -16,7 +16,7 @@ from cshogi import KI2, KIF
 
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES
-from pydlshogi.games.shogi.kifu.game import Game, moves_of, replay
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.kifu.jkf import to_jkf
 from pydlshogi.games.shogi.kifu.kif_writer import to_kif
 from pydlshogi.games.shogi.read_kifu import KifuError, read, read_list, read_many
@@ -60,7 +60,7 @@ def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
     moves = []
     while len(moves) < plies and len(board.legal_moves):
         move = rng.choice(list(board.legal_moves))
-        moves.append(move)
+        moves.append(cshogi.move16(move))
         board.push(move)
     some = [rng.random() < 0.8 for _ in moves]
     return Game(
@@ -470,8 +470,10 @@ def test_ambiguous_or_foreign_ki2_moves_are_refused(refusal) -> None:
 
 
 def ki2_lines(game: Game) -> Iterator[str]:
-    for board, move in replay(game):
-        yield KI2.move_to_ki2(move, board)
+    board = cshogi.Board(game.start_sfen)
+    for move in game.usi:
+        yield KI2.move_to_ki2(board.move_from_usi(move), board)
+        board.push_usi(move)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -83,10 +83,9 @@ def test_a_network_learns_from_what_it_will_see() -> None:
         shown = position
         if ply % 10 < 2:
             shown = position.copy()
-            last = [shown.board.pop() for _ in range(ply % 10)]
-            shown = ShogiPosition(shown.sfen())
-            for move in last:
-                shown.push(move)
+            for _ in range(ply % 10):
+                shown.pop()
+            shown = ShogiPosition(shown.sfen(), moves[ply - ply % 10 : ply])
         batch = Batch(1, 600, HISTORY)
         batch.add(shown, shown.legal_moves())
         assert np.array_equal(planes[ply], planes_of(HISTORY, batch.packed)[0]), ply

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import cshogi
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training import dataset
 from pydlshogi.games.shogi.training.evaluations import ValueTarget
+from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Recorded
 from pydlshogi.games.shogi.training.records import Positions, load_positions
 from pydlshogi.games.shogi.training.searched import read_sets
@@ -20,6 +22,7 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays_file import ArraysError
 from pydlshogi.training.dataset import DatasetError
+from tests.positions import board_of
 from tests.random_games import random_games, write_jsonl
 from utils.lab import search_records
 from utils.lab.search_records import item_of, reached
@@ -56,10 +59,9 @@ def test_visits_are_of_legal_moves_of_positions_of_the_records(folder: Path) -> 
     assert len(np.unique(found.positions)) > 0.9 * len(found)
     ends = np.cumsum(found.counts)[:-1]
     parts = zip(np.split(found.moves, ends), np.split(found.weights, ends), strict=True)
-    position = ShogiPosition()
     for hcp, (moves, weights) in zip(found.positions["hcp"], parts, strict=True):
-        position.board.set_hcp(hcp)
-        assert set(moves.tolist()) <= {move & 0xFFFF for move in position.legal_moves().tolist()}
+        position = ShogiPosition(states_of(hcp[None]))
+        assert {*moves.tolist()} <= {*position.legal_moves().tolist()}
         assert weights.sum() == pytest.approx(1, abs=1e-5)
     assert found.counts.mean() > 2
     assert 0 <= found.values.min() < found.values.max() <= 1
@@ -69,11 +71,10 @@ def test_the_search_sees_the_moves_that_led_to_a_position(folder: Path) -> None:
     """As the networks do that learn from it."""
     positions, rows = positions_of(folder), np.array([0, 1, 2, 40])
     for row, position in zip(rows, reached(item_of(0, positions, rows)), strict=True):
-        code = np.zeros(32, np.uint8)
-        position.board.to_hcp(code)
+        board, code = board_of(position), np.zeros(32, np.uint8)
+        board.to_hcp(code)
         assert np.array_equal(code, positions["hcp"][row])
-        seen = [move & 0xFFFF for move in position.board.history]
-        assert seen == positions["move"][max(0, row - 2) : row].tolist()
+        assert list(map(cshogi.move16, board.history)) == positions["move"][max(0, row - 2) : row].tolist()
 
 
 def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path) -> None:
@@ -89,9 +90,9 @@ def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path
     assert len(found) > 450
     assert {record.tobytes() for record in found.positions} <= {record.tobytes() for record in odd}
     backend = load_backend("onnx", folder / "net.npz", [BOOK], device="cpu", threads=1)
-    ends, position = np.cumsum(found.counts), ShogiPosition()
+    ends = np.cumsum(found.counts)
     for i in range(0, len(found), 50):
-        position.board.set_hcp(np.ascontiguousarray(found.positions["hcp"][i]))
+        position = ShogiPosition(states_of(found.positions["hcp"][i : i + 1]))
         legal = position.legal_moves()
         state, packed = position.states[-1], np.zeros((1, BOOK.words), np.uint32)
         BOOK.pack(state, packed[0])
@@ -99,7 +100,7 @@ def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path
         priors, values = backend.predict(packed, firsts, labels_of(BOOK, state, legal), 1.0)
         its = slice(ends[i] - found.counts[i], ends[i])
         weights = dict(zip(found.moves[its].tolist(), found.weights[its].tolist(), strict=True))
-        likely = {move & 0xFFFF: prior for move, prior in zip(legal.tolist(), priors.tolist(), strict=True)}
+        likely = dict(zip(legal.tolist(), priors.tolist(), strict=True))
         assert weights == pytest.approx({move: likely[move] for move in weights}, abs=0.05)  # bfloat16
         assert sum(weights.values()) == pytest.approx(1, abs=1e-5)
         assert found.values[i] == pytest.approx(values[0], abs=0.01)
@@ -112,10 +113,9 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, k
     rows = np.array([5, 0, 17, 5])
     examples = Recorded(found, kind, target, 0.25).examples(rows)
     recorded = found.positions[rows]
-    ends, position = np.cumsum(found.counts), ShogiPosition()
+    ends = np.cumsum(found.counts)
     for i, row in enumerate(rows.tolist()):
-        position.board.set_hcp(np.ascontiguousarray(recorded["hcp"][i]))
-        state = position.states[-1]
+        (state,) = states_of(recorded["hcp"][i : i + 1])
         its = slice(ends[row] - found.counts[row], ends[row])
         learned = slice(examples.firsts[i], examples.firsts[i + 1])
         assert examples.labels[learned].tolist() == labels_of(kind, state, found.moves[its]).tolist()

@@ -7,13 +7,12 @@ from itertools import islice
 
 import numpy as np
 import shogi
-from positions import random_positions
+from positions import board_of, random_positions
 
 from pydlshogi.encoding import labels_of
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.games.shogi.state import state_of
 from pydlshogi.support.compiled import compiled
 
 CENTIPAWNS = dict(zip(range(shogi.PAWN, shogi.KING), (90, 315, 405, 495, 540, 855, 990), strict=True))
@@ -89,7 +88,7 @@ def safety(board: shogi.Board, square: int) -> int:
 
 def slow_rows(position: ShogiPosition) -> list[int]:
     """The rows, in no order."""
-    board = shogi.Board(position.board.sfen())
+    board = shogi.Board(position.sfen())
     turn, rows = board.turn, []
     pieces = [square for square in range(81) if board.piece_at(square)]
     kings = {side: [s for s in pieces if board.piece_at(s) == shogi.Piece(shogi.KING, side)] for side in (0, 1)}
@@ -128,7 +127,7 @@ def slow_rows(position: ShogiPosition) -> list[int]:
             rows.append(FIRST_EXCHANGE + (2 * whose + rank) * 24 + min(-(-gain // 100), 23))
     if board.is_check():
         rows.append(CHECK)
-    for back, move in enumerate(position.board.history[:-3:-1]):
+    for back, move in enumerate(board_of(position).history[:-3:-1]):
         to, origin = move & 127, move >> 7 & 127
         rows.append(FIRST_LAST + 81 * 2 * back + (80 - to if turn else to))
         if origin < 81:
@@ -169,7 +168,7 @@ def slow_label(position: ShogiPosition, board: shogi.Board, move: int, direction
         elif attacker < 4:
             gain -= max(0, swing(becomes) - COSTS[attacker])
     fate = 0 if gain < 0 else 3 if checks else 2 if gain > 0 else 1
-    history = position.board.history
+    history = board_of(position).history
     retakes = bool(history) and history[-1] & 127 == move & 127
     second = (moving * 15 + (seen_kind(taken.piece_type) if taken else 0)) * 2 + retakes
     third = ((weight(becomes) * 6 + 2 * danger + bool(guards)) * 3 + exposed) * 2 + checks
@@ -180,24 +179,24 @@ def test_rows_are_those_of_a_slow_count():
     for position in islice(random_positions(1, 4), 0, None, 19):
         words = _packed(position)
         found = words[1 : 1 + words[0]].tolist()
-        assert sorted(found) == sorted(slow_rows(position)), position.board.sfen()
+        assert sorted(found) == sorted(slow_rows(position)), position.sfen()
         assert max(found) < SPARSE.features
 
 
 def test_labels_are_those_of_a_slow_count():
     for position in islice(random_positions(2, 2), 0, None, 29):
-        board, moves = shogi.Board(position.board.sfen()), position.legal_moves()
+        board, moves = shogi.Board(position.sfen()), position.legal_moves()
         if not len(moves):
             continue
-        directions = labels_of(DLSHOGI, state_of(position.board)[0], moves)
+        directions = labels_of(DLSHOGI, position.state, moves)
         pairs = zip(moves.tolist(), directions.tolist(), strict=True)
         expected = [slow_label(position, board, move, direction) for move, direction in pairs]
-        assert labels_of(SPARSE, state_of(position.board)[0], moves).tolist() == expected, position.board.sfen()
+        assert labels_of(SPARSE, position.state, moves).tolist() == expected, position.sfen()
 
 
 def _packed(position: ShogiPosition):
     words = np.zeros(SPARSE.words, np.uint32)
-    _pack(state_of(position.board), words)
+    _pack(position.states[-1:], words)
     return words
 
 

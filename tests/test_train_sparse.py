@@ -16,6 +16,7 @@ from pydlshogi.games.shogi.position import ShogiPosition  # noqa: E402
 from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
 from pydlshogi.games.shogi.training import dataset  # noqa: E402
 from pydlshogi.games.shogi.training.evaluations import ValueTarget  # noqa: E402
+from pydlshogi.games.shogi.training.huffman import states_of  # noqa: E402
 from pydlshogi.games.shogi.training.recorded import Recorded, Several  # noqa: E402
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
 from pydlshogi.games.shogi.training.searched import Searched  # noqa: E402
@@ -114,7 +115,7 @@ def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images()
         for examples, sfen, move in ((plain, board.sfen(), usi), (turned, mirrored(board.sfen()), mirrored_usi(usi))):
             position = ShogiPosition(sfen)
             seen, labels = asked_by_hand(position)
-            played = labels[position.board.move_from_usi(move) & 0xFFFF]
+            played = labels[position.move_from_usi(move)]
             assert asked(examples, i) == (seen, {label: float(label == played) for label in labels.values()})
 
 
@@ -141,9 +142,7 @@ def test_several_sources_are_one() -> None:
 
 
 def position_of(recorded: Any) -> ShogiPosition:
-    position = ShogiPosition()
-    position.board.set_hcp(np.ascontiguousarray(recorded["hcp"]))
-    return position
+    return ShogiPosition(states_of(recorded["hcp"][None]))
 
 
 def test_random_moves_teach_no_policy_and_no_result_before_them_counts() -> None:

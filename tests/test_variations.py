@@ -62,8 +62,9 @@ def random_tree(seed: int, start: str = cshogi.STARTING_SFEN) -> Game:
 
     def played(plies: int) -> tuple[int, ...]:
         for _ in range(plies):
-            path.append(rng.choice(list(board.legal_moves)))
-            board.push(path[-1])
+            move = rng.choice(list(board.legal_moves))
+            path.append(cshogi.move16(move))
+            board.push(move)
         return tuple(path[-plies:])
 
     moves, variations = played(20), []

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import cshogi
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.engine.book_files import HEADER, BookError, BookMove, key_of
@@ -64,15 +63,15 @@ class BookMaker:
             return
         self.games += 1
         usi = game.usi
-        for ply, (board, _) in enumerate(replay(game)):
+        for ply, (position, _) in enumerate(replay(game)):
             if ply >= self.plies:
                 break
             move, *reply = usi[ply : ply + 2]
-            key = key_of(board.sfen().encode())
-            self.numbers[key] = min(self.numbers.get(key, board.move_number), board.move_number)
+            key = key_of(position.sfen().encode())
+            self.numbers[key] = min(self.numbers.get(key, position.ply()), position.ply())
             played = self.moves[key].setdefault(move, MoveResults())
             played.games += 1
-            played.points += 0.5 if game.win == "d" else float(game.win == "bw"[board.turn == cshogi.WHITE])
+            played.points += 0.5 if game.win == "d" else float(game.win == "bw"[position.turn])
             played.replies.update(reply)
 
     def numbered(self, least_games: int) -> Iterator[tuple[bytes, int, list[BookMove]]]:

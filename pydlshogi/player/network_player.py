@@ -220,6 +220,8 @@ class Network(Part[Any, LoadedNetwork]):
         batch.add(position, position.legal_moves())  # as `eval` does, and players without a search
         root.prove([best], 1)
         search.advance(position, best)
+        position.push(best)
+        position.declares()
         return latency
 
 

@@ -60,3 +60,11 @@ def held_in(hands: str, known: Container[str]) -> Counter[str]:
     for number, piece in pieces:
         held[piece] += int(number or 1)
     return held
+
+
+def drawn(sfen: str, files: int) -> list[str]:
+    """The board drawn, for people: Black's pieces as capitals, with the hands below."""
+    board, _, hands, _ = sfen.split()
+    spaced = re.sub(r"\d|\+?[A-Za-z]", lambda it: "  ." * int(it[0]) if it[0].isdigit() else it[0].rjust(3), board)
+    rows = [f"{row}  {rank}" for row, rank in zip(spaced.split("/"), "abcdefghi", strict=False)]
+    return ["".join(f"{file:3}" for file in range(files, 0, -1)), *rows, f"in hand: {hands}"]

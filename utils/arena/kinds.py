@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
-import cshogi
-
 from pydlshogi.games.dobutsu.position import DobutsuPosition, in_other_dialect, sfen_in_other_dialect
 from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Ending, Game, Win, moves_of
-from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen, usi_of
+from pydlshogi.support.command_line import remedy
+from pydlshogi.support.errors import OneLineError
 from utils.arena.engines import GtpEngine
 from utils.arena.games import Colour, EntryReferee, GameKind, Opening, PlayedGame, Verdict, other
 
@@ -35,8 +35,14 @@ class Referee:
     """One game of shogi, from the start without an sfen; drawn after `max_moves` moves unless the last one mates."""
 
     def __init__(self, start_sfen: str | None = None, max_moves: int = 512) -> None:
-        """Raises ValueError for what is not a shogi position."""
-        self.board: Any = board_from_sfen(start_sfen or cshogi.STARTING_SFEN)
+        """Raises ValueError for what is not a shogi position, OneLineError without cshogi."""
+        try:
+            import cshogi
+        except ImportError as error:
+            raise OneLineError(f"cshogi is not installed here: {remedy('match', 'cshogi')} ({error})") from error
+        start = start_sfen or START_SFEN
+        read_sfen(start)
+        self.board: Any = cshogi.Board(start)
         self.max_moves = max_moves
         self.moves: list[str] = []
         self._checks = [bool(self.board.is_check())]
@@ -46,13 +52,13 @@ class Referee:
     @property
     def turn(self) -> Colour:
         """The side to move."""
-        return "b" if self.board.turn == cshogi.BLACK else "w"
+        return "w" if self.board.turn else "b"
 
     def play(self, move: str) -> Verdict | None:
         """Make `move` (USI) and judge; None while the game goes on. An illegal move is not made and loses."""
         mover = self.turn
         # cshogi's own parser takes promotions that the rules do not allow, such as 7g7f+.
-        legal = {cshogi.move_to_usi(candidate): candidate for candidate in self.board.legal_moves}
+        legal = {usi_of(candidate): candidate for candidate in self.board.legal_moves}
         if move not in legal:
             return Verdict(other(mover), "illegal_move")
         self.board.push(legal[move])
@@ -70,7 +76,7 @@ class Referee:
 
     def declare(self) -> Verdict:
         """Judge `bestmove win` by the 27-point rule."""
-        if self.board.is_nyugyoku(cshogi.LAW_27):
+        if self.board.is_nyugyoku():
             return Verdict(self.turn, "declaration")
         return Verdict(other(self.turn), "false_declaration")
 
@@ -94,7 +100,7 @@ def shogi_record(played: PlayedGame, names: tuple[str, str], event: str) -> str:
     win: Win | None = None if ending == "crash" else winner or "d"
     opening = len(played.opening.moves)
     times = tuple(ms // 1000 if ply >= opening else None for ply, ms in enumerate(played.times_ms))
-    start = played.opening.sfen or cshogi.STARTING_SFEN
+    start = played.opening.sfen or START_SFEN
     game = Game(
         start, moves_of(start, played.moves), win, _KEPT[ending], tuple(played.evals), times, names, event=event
     )

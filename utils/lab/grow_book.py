@@ -15,12 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import cshogi
-
 from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookMove, key_of
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import START_SFEN, move_of
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.player.lines import centipawns
@@ -59,28 +58,27 @@ class ShogiBook(GrowingBook[bytes, LineEnd, list[BookMove]]):
     """Positions by `key_of`."""
 
     def __init__(self, positions: Mapping[bytes, Sequence[BookMove]]) -> None:
-        super().__init__(key_of(cshogi.STARTING_SFEN.encode()), PLY_COST)
+        super().__init__(key_of(START_SFEN.encode()), PLY_COST)
         self._moves: dict[bytes, list[BookMove]] = {}
         for key, moves in positions.items():
             self._add(key, moves)
 
     def end(self, key: bytes, before: bytes | None, move: int, number: int) -> LineEnd:
         if before is None:
-            return LineEnd(cshogi.STARTING_SFEN, "")
+            return LineEnd(START_SFEN, "")
         return LineEnd(f"{before.decode()} {number}", self._moves[before][move].move)
 
     def add(self, end: LineEnd, found: Sequence[BookMove]) -> None:
-        self._add(key_of(end.position().board.sfen().encode()), found)
+        self._add(key_of(end.position().sfen().encode()), found)
 
     def _add(self, key: bytes, moves: Sequence[BookMove]) -> None:
-        board = cshogi.Board(f"{key.decode()} 1")
+        position = ShogiPosition(key.decode())
         self._moves[key], after = [], []
         for move in moves:
-            if legal := board.move_from_usi(move.move):
-                board.push(legal)
+            if position.follow([move_of(move.move)]):
                 self._moves[key].append(move)
-                after.append(key_of(board.sfen().encode()))
-                board.pop()
+                after.append(key_of(position.sfen().encode()))
+                position.pop()
         self.put(key, [move.value for move in self._moves[key]], after)
 
     def moves(self, key: bytes) -> list[BookMove]:

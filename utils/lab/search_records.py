@@ -27,6 +27,7 @@ from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training.dataset import Settings
 from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import with_legal_moves
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
 from pydlshogi.games.shogi.training.searched import Searched
@@ -76,9 +77,8 @@ def item_of(number: int, positions: Positions, rows: Int64Array) -> Item:
 
 def reached(item: Item) -> list[ShogiPosition]:
     """The positions of an item, with what a network may see of their past."""
-    positions = [ShogiPosition() for _ in item.starts]
-    for position, code, moves in zip(positions, item.starts, item.since.tolist(), strict=True):
-        position.board.set_hcp(code)
+    positions = [ShogiPosition(states) for states in states_of(item.starts).reshape(-1, 1)]
+    for position, moves in zip(positions, item.since.tolist(), strict=True):
         for move in filter(None, reversed(moves)):
             position.push(move)
     return positions

@@ -34,7 +34,7 @@ from pydlshogi.games.dobutsu.rules import (
     WAYS,
 )
 from pydlshogi.state_position import StatePosition
-from pydlshogi.support.sfen_fields import held_in, pieces_on, sfen_fields
+from pydlshogi.support.sfen_fields import drawn, held_in, pieces_on, sfen_fields
 
 START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 _OCCURRENCES: Final = 3
@@ -67,11 +67,7 @@ class DobutsuPosition(StatePosition):
         return write_sfen(int(self.state["pieces"]), self.turn == 1, self.ply())
 
     def describe(self) -> list[str]:
-        """The board drawn, for people: Black's pieces as capitals, with the hands beside."""
-        board, _, hands, _ = self.sfen().split()
-        spaced = re.sub(r"\d|\+?[A-Za-z]", lambda it: "  ." * int(it[0]) if it[0].isdigit() else it[0].rjust(3), board)
-        rows = spaced.split("/")
-        return ["  3  2  1", *(f"{row}  {rank}" for row, rank in zip(rows, "abcd", strict=True)), f"in hand: {hands}"]
+        return drawn(self.sfen(), FILES)
 
     def usi(self, move: int) -> str:
         """A legal move in USI notation."""
@@ -108,7 +104,7 @@ class DobutsuPosition(StatePosition):
 
     def threefold(self) -> Outcome | None:
         """A draw if this position has now occurred for the third time, else None."""
-        return Outcome(0.5, by_path=True) if self.occurrences() >= _OCCURRENCES else None
+        return Outcome(0.5, by_path=True) if len(self.occasions()) >= _OCCURRENCES else None
 
 
 def threatened_lion(position: DobutsuPosition) -> str:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-import cshogi
-
 from pydlshogi.analysis import AnalysedMove, Assessment, Judgement, assessment, repetition
 from pydlshogi.games.shogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.games.shogi.kifu.game import Game
@@ -28,7 +26,7 @@ def judge(player: BasePlayer, game: Game, nodes: int | None, time: float | None 
 
     `nodes`, `time`: the playouts and milliseconds that a position may cost. Raises PlayerError.
     """
-    turn = cshogi.Board(game.start_sfen).turn
+    turn = ShogiPosition(game.start_sfen).turn
     player.new_game()
     assessments = (think(player, game, plies, nodes, time) for plies in range(len(game.moves) + 1))
     for number, (move, (before, after)) in enumerate(zip(game.usi, pairwise(assessments), strict=True), 1):
@@ -56,7 +54,7 @@ def annotated(
     `candidates`, which KIF has room for: by number of moves, what to write of a position in place of one assessment.
     """
     known = {judged.number: judged for judged in judgements}
-    board = cshogi.Board(game.start_sfen)
+    position = ShogiPosition(game.start_sfen)
     comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
     evals = [*game.evals]
     lines: list[Sequence[str]] = [()] * len(game.moves)
@@ -65,18 +63,18 @@ def annotated(
             evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
             # What an earlier analysis wrote of a move is not said twice.
             said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
-            comments[number] = "\n".join([*said, *_comment(board, judged, kif)])
-        board.push(move)
+            comments[number] = "\n".join([*said, *_comment(position, judged, kif)])
+        position.push(move)
     game = replace(game, evals=tuple(evals), comments=tuple(comments))
     return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
 
 
-def _comment(board: cshogi.Board, judged: Judgement, kif: bool) -> list[str]:
+def _comment(position: ShogiPosition, judged: Judgement, kif: bool) -> list[str]:
     if not judged.mark:
         return []
     line = judged.before.line[:_COMMENTED_MOVES]
     if kif:
-        better = " ".join(line_to_kif(board, line)) or "入玉宣言"
+        better = " ".join(line_to_kif(position, line)) or "入玉宣言"
         return [f"{_IN_KIF[judged.mark]} 勝率-{judged.loss:.1%} 最善 {better}"]
-    better = " ".join(line_to_csa(board, line)) or "%KACHI"
+    better = " ".join(line_to_csa(position, line)) or "%KACHI"
     return [f"{_IN_CSA[judged.mark]}: win rate -{judged.loss:.1%}; better {better}"]

@@ -414,6 +414,12 @@ def held(hand: int, kind: int) -> int:
 
 
 @inlined
+def one_kind(kind: int) -> int:
+    """The part of a hand that has the pieces of a kind."""
+    return _BYTE << word(8 * (kind - 1))  # type: ignore[no-any-return]
+
+
+@inlined
 def one_held(kind: int) -> int:
     """A piece of a kind as a hand."""
     return word(1 << 8 * (kind - 1))

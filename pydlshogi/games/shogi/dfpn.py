@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import cshogi
 import numpy as np
 
 from pydlshogi.games.shogi.board import (
@@ -37,8 +36,9 @@ from pydlshogi.games.shogi.board import (
 )
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
 from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
+from pydlshogi.games.shogi.sfen import read_sfen
 from pydlshogi.games.shogi.short_mates import Lists, cover_of, forces_mate, list_checks, mate_in_one
-from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, state_of, through
+from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, through
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count, lowest, nothing, without_lowest
@@ -799,7 +799,7 @@ class MateSearch:
 
 def prepare() -> None:
     """Have all kernels ready."""
-    search, states = MateSearch(0, plies=8, children=64), state_of(cshogi.Board(_MATE_IN_ONE))
+    search, states = MateSearch(0, plies=8, children=64), read_sfen(_MATE_IN_ONE)[0]
     search.look(states, 1)
     search.line(states, 1)
     search.may_repeat(states, 1, states)

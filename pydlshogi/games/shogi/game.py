@@ -124,6 +124,7 @@ class Shogi(GameEntry):
         def load() -> BasePlayer:
             from pydlshogi.player.reflex_player import ReflexPlayer, by_value
 
+            self.position().outcome()  # it asks for that of each position: compile it before a clock runs
             return ReflexPlayer(options, self._network(), by_value)
 
         return self.engine(options, load, "pydlshogi search1_player")

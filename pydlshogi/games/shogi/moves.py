@@ -293,19 +293,21 @@ def without_suicides(moves: Uint16Array, first: int, count: int, king: int, forb
     return count
 
 
-@rule
-def legal_moves(state: Record, moves: Uint16Array) -> int:
-    """Fill `moves`, uint16 [MOST_MOVES], with the legal moves of a state; returns how many there are."""
+@inlined
+def list_legal(state: Record, hand: int, origins: int, targets: int, moves: Uint16Array) -> int:
+    """Those legal moves that go from some squares, or drop what is in `hand`, to some squares: see `legal_moves`."""
     board, side = board_of(state), wide(state.turn)
-    king, enemy_king, hand = wide(state.kings[side]), wide(state.kings[1 - side]), state.hands[side]
+    king, enemy_king = wide(state.kings[side]), wide(state.kings[1 - side])
     blockers, own = occupied(board), of_side(board, side)
     men, enemies = army(board, side), army(board, 1 - side)
-    steps = reach(KING, king) & ~own
+    steps = reach(KING, king) & ~own & targets if bit(king) & origins else nothing()
+    movers = among(men, origins)
     seen_through = blockers & ~bit(king)
     pinned = own & screens(enemies, 1 - side, king, blockers)
     if not state.check:
-        doubtful = list_drops(board, side, enemy_king, hand, ~blockers & fixed(BOARD), moves, wide(0))
-        count = list_pieces(men, side, blockers, anywhere(~own), moves, doubtful)
+        empty = ~blockers & fixed(BOARD) & targets
+        doubtful = list_drops(board, side, enemy_king, hand, empty, moves, wide(0))
+        count = list_pieces(movers, side, blockers, anywhere(~own & targets), moves, doubtful)
         if not pinned:
             doubtful = count
         count = list_moves(king, steps, moves, count)
@@ -317,8 +319,14 @@ def legal_moves(state: Record, moves: Uint16Array) -> int:
         count = list_moves(king, steps, moves, wide(0))
         if not without_lowest(checkers):
             gap = between(king, lowest(checkers))
-            count = list_pieces(men, side, blockers, anywhere(gap | checkers), moves, count)
-            count = list_drops(board, side, enemy_king, hand, gap, moves, count)
+            count = list_pieces(movers, side, blockers, anywhere((gap | checkers) & targets), moves, count)
+            count = list_drops(board, side, enemy_king, hand, gap & targets, moves, count)
     return without_suicides(
         moves, doubtful, count, king, attacked(enemies, 1 - side, seen_through) if steps else nothing(), pinned
     )
+
+
+@rule
+def legal_moves(state: Record, moves: Uint16Array) -> int:
+    """Fill `moves`, uint16 [MOST_MOVES], with the legal moves of a state; returns how many there are."""
+    return list_legal(state, state.hands[wide(state.turn)], ~nothing(), ~nothing(), moves)

@@ -1,205 +1,135 @@
-"""Shogi behind the `Position` protocol: rules by cshogi, and here the verdicts that need judgement.
+"""Shogi behind the `Position` protocol: the compiled rules with the notation of SFEN and USI around them.
 
 In the search a position counts as a repetition when it occurs for the second time (`outcome`): a draw, perpetual check,
-or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`). Declaration and
-the draw by move number live here too. It knows no search and no encoding.
+or the same board with more or less in hand. In the game it takes four occurrences (`fourfold`).
 """
 
 from collections.abc import Iterable, Sequence
-from copy import copy
-from typing import Any, Final, Self
+from typing import Final, Literal
 
-import cshogi
 import numpy as np
 
 from pydlshogi.game import GameEnd, Outcome
-from pydlshogi.games.shogi.names import USI_MOVE
-from pydlshogi.games.shogi.sfen import START_SFEN, board_from_sfen
-from pydlshogi.games.shogi.state import states_of
-from pydlshogi.games.shogi.tables import NO_SQUARE
-from pydlshogi.games.shogi.zobrist import HELD, WORD, hands_key
-from pydlshogi.support.arrays import Int32Array, Records
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, one_kind, piece_at
+from pydlshogi.games.shogi.moves import MOST_MOVES, list_legal
+from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
+from pydlshogi.games.shogi.rules import RULES, SETTINGS, declares
+from pydlshogi.games.shogi.sfen import SQUARES, START_SFEN, move_of, read_sfen, usi_of, write_sfen
+from pydlshogi.games.shogi.state import Hands, board_of, hands_of, pieces_of, play, set_up, squares_of, through
+from pydlshogi.games.shogi.tables import PROMOTED
+from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.state_position import StatePosition
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
+from pydlshogi.support.bits import bit, nothing
+from pydlshogi.support.compiled import compiled, rule, wide, word
+from pydlshogi.support.sfen_fields import drawn
 
-SETTINGS: Final = np.dtype(
-    [
-        ("draw_ply", np.int32),  # the last move of the game; 0: there is none
-        ("mate_plies", np.int32),  # the longest mates that are seen
-        ("points", np.int32, 2),  # what Black and White need to declare
-    ]
-)
-"""What the rules need to know of a game."""
-
-MATE_IN_ONE: Final = Outcome(1.0, plies=1)
-DECLARED: Final = Outcome(1.0, plies=1)
-DRAW: Final = Outcome(0.5)
-
-# cshogi's verdicts, all for the side to move. Superior: the same board, and more in hand than the last time, so
-# that the opponent has given something away for nothing; the search takes that for a loss.
-_REPETITIONS: Final = {
-    cshogi.REPETITION_DRAW: Outcome(0.5, by_path=True),
-    cshogi.REPETITION_WIN: Outcome(1.0, by_path=True),
-    cshogi.REPETITION_LOSE: Outcome(0.0, by_path=True),
-    cshogi.REPETITION_SUPERIOR: Outcome(1.0, by_path=True),
-    cshogi.REPETITION_INFERIOR: Outcome(0.0, by_path=True),
-}
+_POINTS: Final = {PAWN: 1, LANCE: 1, KNIGHT: 1, SILVER: 1, GOLD: 1, BISHOP: 5, ROOK: 5}
+_ALL_POINTS: Final = 54  # of a full set
+_NOTHING: Final = np.empty(0, np.int32)
 
 
-_FIVE_POINTS: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
-_ALL_POINTS: Final = 54  # of a full set: 4 x 5 + 34
-_63_BITS: Final = 2**63 - 1
-
-
-class ShogiPosition:
+class ShogiPosition(StatePosition):
     """A shogi position with the moves that led to it."""
 
     def __init__(
         self,
-        sfen: str | None = None,
+        sfen: str | Records | None = None,
         moves: Iterable[str] = (),
         *,
         draw_ply: int = 0,
-        declaration: int = cshogi.LAW_27,
+        declaration: Literal[27, 24] = 27,
         odds_count: bool = False,
         mate_plies: int = 1,
     ) -> None:
-        """Set up `sfen`, None for the start of the game, and play `moves` (USI).
+        """Set up `sfen`, None for the start of the game, or one state, and play `moves` (USI).
 
-        `draw_ply`: the game is drawn after that many moves without mate; 0: never.
-        `mate_plies`: searches see mates within that many plies, by `settings`; `outcome` sees those in one.
-        `declaration`: cshogi.LAW_27 or cshogi.LAW_24. `odds_count`: what is missing from a full set counts towards a
-        declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
+        `draw_ply`: the game is drawn after that many moves without mate; 0: never. `mate_plies`: the longest mates that
+        are seen. `declaration`: the points of the law of 27 or of 24. `odds_count`: what is missing from a full set
+        counts towards a declaration of White, who gives odds. Raises ValueError for a broken sfen or an illegal move.
         """
-        self.board: Any = board_from_sfen(START_SFEN if sfen is None else sfen)
-        self.draw_ply = draw_ply
-        self.declaration = declaration
-        self.odds = max(0, _ALL_POINTS - _points(self.board.pieces, *self.board.pieces_in_hand)) if odds_count else 0
-        self.mate_plies = mate_plies
-        self.pop = self.board.pop
+        start, ply = (sfen, 1) if isinstance(sfen, np.ndarray) else read_sfen(START_SFEN if sfen is None else sfen)
+        settings = np.zeros(1, SETTINGS)
+        settings["draw_ply"], settings["mate_plies"] = draw_ply, mate_plies
+        settings["points"] = (31, 31) if declaration == 24 else (28, 27)
+        if odds_count:
+            pieces = pieces_of(start)
+            settings["points"][0, 1] -= max(0, _ALL_POINTS - sum(each * pieces[kind] for kind, each in _POINTS.items()))
+        self.white_begins = bool(start["turn"][0])
+        super().__init__(RULES, start[0], ply, settings)
         for move in moves:
             self.push_usi(move)
 
     @property
-    def settings(self) -> Records:
-        """One record of SETTINGS."""
-        settings = np.zeros(1, SETTINGS)
-        settings["draw_ply"], settings["mate_plies"] = self.draw_ply, self.mate_plies
-        needed = (31, 31) if self.declaration == cshogi.LAW_24 else (28, 27)
-        settings["points"] = needed[0], needed[1] - self.odds
-        return settings
+    def check(self) -> bool:
+        """The side to move is in check."""
+        return bool(self.state["check"])
 
-    @property
-    def states(self) -> Records:
-        return states_of(self.board)
+    def squares(self) -> list[int]:
+        """The pieces of the 81 squares."""
+        return squares_of(self.states[-1:])
 
-    def copy(self) -> Self:
-        twin = copy(self)
-        twin.board = self.board.copy()
-        twin.pop = twin.board.pop
-        return twin
+    def hands(self) -> Hands:
+        """What is in hand."""
+        return hands_of(self.states[-1:])
 
-    def push(self, move: int) -> None:
-        """Play a move: cshogi's, or its lowest 16 bits."""
-        # The bits above say what moves and what is taken; a drop has none.
-        self.board.push(move if move >> 16 else self.board.move_from_move16(move))
+    def legal_moves(self) -> Int32Array:
+        moves = np.empty(MOST_MOVES, np.uint16)
+        number = _follow(self._states, self._count - 1, _NOTHING, moves)
+        return moves[:number].astype(np.int32)
+
+    def follow(self, moves: Sequence[int]) -> list[int]:
+        """Play moves as far as they are legal; returns those played. From bit 16 on the kind of the piece may stand, as
+        it was before the move or, where that is not said otherwise, as it becomes."""
+        if not moves:
+            return []
+        self._make_room(len(moves))
+        made = np.array(moves, np.int32)
+        count = _follow(self._states, self._count - 1, made, np.empty(MOST_MOVES, np.uint16))
+        played: list[int] = made[:count].tolist()
+        self._count += count
+        self._moves += played
+        return played
+
+    def named(self, moves: Sequence[int]) -> list[int]:
+        """Moves from here on, from bit 16 on the kind of the piece as it was before, but for drops. None is played."""
+        named = np.array(moves, np.int32)
+        _name(through(self.states[-1:], moves), named)
+        return named.tolist()  # type: ignore[no-any-return]
 
     def push_usi(self, usi: str) -> int:
         """Play a move in USI notation and return it; ValueError if it is not legal here."""
-        move = self.move_from_usi(usi)
-        self.board.push(move)
-        return move
-
-    def legal_moves(self) -> Int32Array:
-        moves = self.board.legal_moves
-        return np.fromiter(moves, np.int32, len(moves))
-
-    def key(self) -> int:
-        # cshogi's 64 bits without the highest. Its lowest is the side to move, which must stay.
-        return int(self.board.zobrist_hash()) & _63_BITS
-
-    def board_key(self) -> int:
-        return int(self.board.zobrist_hash() - hands_key(self.board.pieces_in_hand)) & WORD
-
-    def ply(self) -> int:
-        return int(self.board.move_number)
-
-    @property
-    def turn(self) -> int:
-        return int(self.board.turn)
-
-    def last_move(self) -> int:
-        return int(self.board.history[-1])
+        for move in self.follow([move_of(usi)]):
+            return move
+        raise ValueError(f"{usi} is not a legal move")
 
     def sfen(self) -> str:
-        return str(self.board.sfen())
+        return write_sfen(self.states[-1:], self.ply())
 
     def usi(self, move: int) -> str:
-        return str(cshogi.move_to_usi(move))
+        return usi_of(move)
 
     def describe(self) -> list[str]:
-        return str(self.board).splitlines()
+        return drawn(self.sfen(), 9)
 
     def declares(self) -> bool:
         """The side to move may win by declaration."""
-        return bool(self.board.is_nyugyoku(self.declaration)) or (self.odds > 0 and self._declares_giving_odds())
-
-    def _declares_giving_odds(self) -> bool:
-        """White may declare with the missing pieces counted: the same law as cshogi's, with other points."""
-        board = self.board
-        if board.turn == cshogi.BLACK or not _in_camp(board.king_square(cshogi.WHITE)) or board.is_check():
-            return False
-        camp = [
-            piece
-            for square, piece in enumerate(board.pieces)
-            if _in_camp(square) and cshogi.WPAWN <= piece != cshogi.WKING
-        ]
-        least = 31 if self.declaration == cshogi.LAW_24 else 27
-        return len(camp) >= 10 and _points(camp, board.pieces_in_hand[cshogi.WHITE]) + self.odds >= least
-
-    def outcome(self) -> Outcome | None:
-        """Repetition at the second occurrence, draw by move number, declaration, mate in one."""
-        repetition = self.board.is_draw()
-        return self._unrepeated() if repetition == cshogi.NOT_REPETITION else _REPETITIONS[repetition]
+        return bool(_declares(self.states[-1:], self.settings))
 
     def outcome_to_learn(self) -> Outcome | None:
         """As `outcome`, but a repetition is the fourth occurrence: before it more in hand has won nothing yet, and a
         check nothing lost."""
-        repeated = self.board.is_draw() != cshogi.NOT_REPETITION
-        return (self.fourfold() if repeated else None) or self._unrepeated()
-
-    def _unrepeated(self) -> Outcome | None:
-        """The verdict on the position alone."""
-        board = self.board
-        if self.draw_ply and board.move_number > self.draw_ply:
-            return None if board.is_check() and not len(board.legal_moves) else DRAW
-        if self.declares():
-            return DECLARED
-        if board.king_square(1 - board.turn) == NO_SQUARE:
-            return None  # cshogi would find mates of it
-        mates = not board.is_check() and (board.mate_move_in_1ply() or self._dragon_mates())
-        return MATE_IN_ONE if mates else None
-
-    def _dragon_mates(self) -> bool:
-        """A dragon mates in one: cshogi overlooks those that do so from afar."""
-        board = self.board
-        for move in board.legal_moves:
-            if cshogi.move_from_piece_type(move) == cshogi.PROM_ROOK and not cshogi.move_is_drop(move):
-                board.push(move)
-                mate = board.is_check() and not len(board.legal_moves)
-                board.pop()
-                if mate:
-                    return True
-        return False
+        return self.fourfold() or self._judged(self.states[-1:])
 
     def move_from_usi(self, usi: str) -> int:
         """The legal move that `usi` names here; ValueError if there is none."""
-        move = int(self.board.move_from_usi(usi)) if USI_MOVE.fullmatch(usi) else 0
-        # Not cshogi's is_legal: it also accepts some promotions, and pawns left unpromoted, that the rules forbid.
-        if not move or move not in self.board.legal_moves:
+        move = move_of(usi)
+        if move not in self.legal_moves():
             raise ValueError(f"{usi} is not a legal move")
         return move
 
     def ending(self) -> GameEnd | None:
-        if not len(self.board.legal_moves):
+        if not len(self.legal_moves()):
             return GameEnd("mate", 1 - self.turn)
         repeated = self.fourfold()
         if repeated is None:
@@ -213,57 +143,89 @@ class ShogiPosition:
 
         A draw (sennichite), unless one side gave check with every move since the first of the four: that side loses.
         """
-        board, past = self.board.copy(), [(self.board.zobrist_hash(), self.board.is_check())]
-        for _ in self.board.history:
-            board.pop()
-            past.append((board.zobrist_hash(), board.is_check()))
-        past.reverse()
-        occasions = [ply for ply, (key, _) in enumerate(past) if key == past[-1][0]]
+        occasions = self.occasions()
         if len(occasions) < 4:
             return None
-        since = [check for _, check in past[occasions[-4] + 1 :]]
+        since = self.states["check"][occasions[-4] + 1 :]
         # Every second one, from the last on, tells of the side to move here: if it was in check each time, the opponent
         # gave perpetual check. The others tell of the opponent.
-        if all(since[-1::-2]):
+        if since[-1::-2].all():
             return Outcome(1.0, by_path=True)
-        if all(since[-2::-2]):
+        if since[-2::-2].all():
             return Outcome(0.0, by_path=True)
         return Outcome(0.5, by_path=True)
 
-    def past_board_keys(self) -> list[int]:
-        keys: list[int] = self.states["board_key"][:-1].tolist()
-        return keys
+
+@rule
+def _named(state: Record, written: int) -> int:
+    """The move that a record names; 0 where another piece stands on the square it starts from."""
+    move, kind = written & 0xFFFF, written >> 16
+    if kind:
+        there = piece_at(board_of(state), move >> ORIGIN & SEVEN_BITS) % COLOUR
+        if there + PROMOTED == kind and there and not move & PROMOTE:
+            move |= PROMOTE
+        elif there != kind:
+            move = 0
+    return move
 
 
-def _points(pieces: Iterable[int], *hands: Sequence[int]) -> int:
-    """Points of a declaration: bishops and rooks 5, kings none, the others 1."""
-    kinds = [piece & 15 for piece in pieces if piece & 15 not in (0, cshogi.KING)]
-    held = [kind for hand in hands for kind, count in zip(HELD, hand, strict=True) for _ in range(count)]
-    return sum(5 if kind in _FIVE_POINTS else 1 for kind in kinds + held)
+@compiled
+def _follow(states: Records, last: int, written: Int32Array, moves: Uint16Array) -> int:
+    """Play moves from states[last] on, up to the first that is not legal: see `follow`. What was played takes the place
+    of what was written. Returns how many were played; where nothing is written, how many moves are legal: `moves`."""
+    origins = targets = ~nothing()
+    for place in range(max(1, len(written))):
+        state = states[last + place]
+        hand, move = state.hands[wide(state.turn)], wide(0)
+        if len(written):
+            move = _named(state, wide(written[place]))
+            origin, targets = move >> ORIGIN & SEVEN_BITS, bit(move & SEVEN_BITS)
+            origins = bit(origin) if origin <= DROP else nothing()
+            hand &= one_kind(origin - DROP) if DROP < origin <= DROP + GOLD else word(0)
+        number = list_legal(state, hand, origins, targets, moves)
+        if not len(written):
+            return number
+        i = 0
+        while i < number and moves[i] != move:
+            i += 1
+        if i == number:
+            return place
+        play(state, move, states[last + place + 1])
+        written[place] = move
+    return len(written)
 
 
-def _in_camp(square: int) -> bool:
-    """On the three ranks nearest to Black."""
-    return square % 9 >= 6
+@compiled
+def _name(states: Records, moves: Int32Array) -> None:
+    for i in range(len(moves)):
+        origin = wide(moves[i]) >> ORIGIN & SEVEN_BITS
+        if origin <= DROP:
+            moves[i] |= piece_at(board_of(states[i]), origin) % COLOUR << 16
+
+
+@compiled
+def _declares(states: Records, settings: Records) -> bool:
+    return declares(states[0], settings[0])
 
 
 def checked_king(position: ShogiPosition) -> str:
     """The square of the king that is in check; "" if none is."""
-    board = position.board
-    return str(cshogi.SQUARE_NAMES[board.king_square(board.turn)]) if board.is_check() else ""
+    return SQUARES[position.state["kings"][position.turn]] if position.check else ""
 
 
 def why_not(position: ShogiPosition, move: str) -> str:
     """Why a move that is not legal is forbidden, or all moves from a square are; "" where no piece goes there."""
-    board = position.board
-    if board.is_check():
+    if position.check:
         return "the king is in check"
-    if any(cshogi.move_to_usi(other).startswith(move) for other in board.pseudo_legal_moves):
-        return "the king would be taken"
+    squares, own = position.squares(), COLOUR * position.turn
+    for kind in (GOLD, SILVER):  # together they go where a king goes
+        unthreatened = [own + kind if piece == own + KING else piece for piece in squares]
+        state = set_up(unthreatened, position.hands(), position.turn)
+        if any(usi_of(other).startswith(move) for other in ShogiPosition(state).legal_moves().tolist()):
+            return "the king would be taken"
     to = move.removeprefix("P*")
-    if to == move or to not in cshogi.SQUARE_NAMES or board.piece(square := cshogi.SQUARE_NAMES.index(to)):
+    if to == move or to not in SQUARES or squares[square := SQUARES.index(to)]:
         return ""
-    file = board.pieces[square - square % 9 :][:9]
-    if (cshogi.WPAWN if board.turn else cshogi.BPAWN) in file:
+    if own + PAWN in squares[square - square % 9 :][:9]:
         return "two pawns on one file"
-    return "a pawn that is dropped may not mate" if square % 9 != (8 if board.turn else 0) else ""
+    return "a pawn that is dropped may not mate" if square % 9 != (8 if own else 0) else ""

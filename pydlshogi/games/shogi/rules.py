@@ -1,8 +1,4 @@
-"""The rules of shogi, compiled: `RULES`, for searches that keep a state beside every node.
-
-What a ShogiPosition says of itself, these say of a state: the same moves in the same order, the same keys, the same
-verdicts. cshogi stays the shogi of records and protocols.
-"""
+"""The rules of shogi, compiled: `RULES`. There are no others: searches, positions and records go by them."""
 
 from typing import Any, Final
 
@@ -12,12 +8,20 @@ from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
 from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
-from pydlshogi.games.shogi.position import SETTINGS
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count
 from pydlshogi.support.compiled import rule, wide, word
+
+SETTINGS: Final = np.dtype(
+    [
+        ("draw_ply", np.int32),  # the last move of the game; 0: there is none
+        ("mate_plies", np.int32),  # the longest mates that are seen
+        ("points", np.int32, 2),  # what Black and White need to declare
+    ]
+)
+"""What the rules need to know of a game."""
 
 _WON: Final = 1
 _LOST: Final = -1

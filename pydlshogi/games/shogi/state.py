@@ -4,7 +4,8 @@ A state has cshogi's Zobrist keys: those of the board with the side to move, and
 compares the boards first.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -23,11 +24,11 @@ from pydlshogi.games.shogi.board import (
     piece_at,
 )
 from pydlshogi.games.shogi.names import KING
-from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD, WORD, hands_key
-from pydlshogi.support.arrays import Record, Records, Uint16Array
+from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
+from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
+from pydlshogi.support.arrays import Int8Array, Int64Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bits_of, high_word, low_word
-from pydlshogi.support.compiled import compiled, inlined, rule, wide
+from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
 STATE: Final = np.dtype(
     [
@@ -142,29 +143,99 @@ def key(state: Record) -> int:
     return (state.board_key + state.hands_key) & _63_BITS  # type: ignore[no-any-return]
 
 
-def state_of(board: Any) -> Records:
-    """A `cshogi.Board` as one record of STATE."""
-    states = np.zeros(1, STATE)
-    state = states[0]
-    pieces, hands = [(1 << square, piece) for square, piece in enumerate(board.pieces) if piece], board.pieces_in_hand
+@inlined
+def clear(state: Record, turn: int) -> None:
+    """Make it a state without any piece."""
     for plane in range(5):
-        squares = sum(square for square, piece in pieces if piece >> plane & 1)
-        state["low"][plane], state["high"][plane] = squares & WORD, squares >> 64
-    state["hands_key"] = in_hand = hands_key(hands)
-    state["board_key"] = (board.zobrist_hash() - in_hand) & WORD
+        state.low[plane], state.high[plane] = 0, 0
+    for side in range(2):
+        state.hands[side], state.kings[side] = word(0), NO_SQUARE
+    for i in range(4):
+        state.steps[i] = 0
+    state.board_key, state.hands_key, state.turn = word(turn), word(0), turn
+
+
+@inlined
+def put(state: Record, piece: int, square: int) -> None:
+    """Put a piece on an empty square."""
+    state.board_key += ON_BOARD[piece, square]
+    if piece % COLOUR == KING:
+        state.kings[piece // COLOUR] = square
+    for plane in range(5):
+        if piece >> plane & 1:
+            if square < 64:
+                state.low[plane] |= word(1) << word(square)
+            else:
+                state.high[plane] |= 1 << (square - 64)
+
+
+@inlined
+def hold(state: Record, piece: int) -> None:
+    """Give one more piece to the hand of its side."""
+    state.hands[piece // COLOUR] += one_held(piece % COLOUR)
+    state.hands_key += IN_HAND[piece]
+
+
+@rule
+def see_check(state: Record) -> None:
+    """Note whether the side to move is in check."""
+    board, turn = board_of(state), wide(state.turn)
+    state.check = 1 if attackers(army(board, 1 - turn), 1 - turn, wide(state.kings[turn]), occupied(board)) else 0
+
+
+@compiled
+def _set_up(states: Records, squares: Int64Array, hands: Int64Array, turn: int) -> None:
+    state = states[0]
+    clear(state, turn)
+    for square in range(NO_SQUARE):
+        if squares[square]:
+            put(state, squares[square], square)
+    for piece in range(2 * COLOUR):
+        for _ in range(hands[piece]):
+            hold(state, piece)
+    see_check(state)
+
+
+Hands = Sequence[Mapping[int, int]]
+"""How many of each kind Black and White have in hand, from the rook down."""
+
+
+def set_up(squares: Sequence[int], hands: Hands, turn: int) -> Records:
+    """One record of STATE: the pieces of the 81 squares, and those in hand."""
+    states, held = np.zeros(1, STATE), np.zeros(2 * COLOUR, np.int64)
     for side, hand in enumerate(hands):
-        state["hands"][side] = sum(many << 8 * (kind - 1) for kind, many in zip(HELD, hand, strict=True))
-        state["kings"][side] = board.king_square(side)
-    state["turn"], state["check"] = board.turn, board.is_check()
-    note_steps(state, board.history[:-3:-1])
+        for kind, many in hand.items():
+            held[COLOUR * side + kind] = many
+    _set_up(states, np.array(squares, np.int64), held, turn)
     return states
 
 
-def note_steps(state: Record, moves: Sequence[int]) -> None:
-    """Fill `steps` with the moves that led to a state, the last one first; 0 is none."""
-    for i, move in enumerate(moves):
-        target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
-        state["steps"][2 * i : 2 * i + 2] = (target + 1, origin + 1 if origin <= DROP else 0) if move else 0
+@compiled
+def _read(states: Records, squares: Int8Array) -> None:
+    board = board_of(states[0])
+    for square in range(NO_SQUARE):
+        squares[square] = piece_at(board, square)
+
+
+def squares_of(states: Records) -> list[int]:
+    """The pieces of the 81 squares of the first of some states."""
+    squares = np.empty(NO_SQUARE, np.int8)
+    _read(states, squares)
+    return squares.tolist()
+
+
+def hands_of(states: Records) -> Hands:
+    """What is in hand there."""
+    hands = states["hands"][0].tolist()
+    return [{kind: many for kind in HELD[::-1] if (many := hand >> 8 * (kind - 1) & 255)} for hand in hands]
+
+
+def pieces_of(states: Records) -> Counter[int]:
+    """How many of each kind there are on the board and in hand, promoted ones counted as what they were."""
+    pieces = Counter(piece & 7 for piece in squares_of(states))
+    for hand in hands_of(states):
+        pieces.update(hand)
+    return pieces
 
 
 @compiled
@@ -180,11 +251,3 @@ def through(states: Records, moves: Sequence[int] | Uint16Array) -> Records:
     played[0] = states[0]
     _play_on(played, np.array(moves, np.int64).astype(np.uint16))
     return played
-
-
-def states_of(board: Any) -> Records:
-    """The states of the game that led to a `cshogi.Board`, the oldest first, the present one last."""
-    start = board.copy()
-    for _ in board.history:
-        start.pop()
-    return through(state_of(start), board.history)

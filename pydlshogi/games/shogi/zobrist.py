@@ -3,14 +3,13 @@
 So a key can be kept apart for the board and for the hands.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, count, product
-from operator import mul
+from collections.abc import Iterator
+from itertools import count, product
 from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.shogi.names import BISHOP, BLACK, GOLD, KNIGHT, LANCE, PAWN, PROM_ROOK, ROOK, SILVER, WHITE
+from pydlshogi.games.shogi.names import BISHOP, GOLD, KNIGHT, LANCE, PAWN, PROM_ROOK, ROOK, SILVER
 from pydlshogi.support.arrays import Uint64Array
 
 HELD: Final = (PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK)
@@ -48,11 +47,3 @@ def _drawn() -> tuple[Uint64Array, Uint64Array]:
 
 ON_BOARD, IN_HAND = _drawn()
 """Of each piece on each square, uint64 [32, 81], and of each piece in the hand of its side, uint64 [32]."""
-
-
-_HAND_NUMBERS: Final = [int(IN_HAND[COLOUR * side + kind]) for side in (BLACK, WHITE) for kind in HELD]
-
-
-def hands_key(hands: Sequence[Sequence[int]]) -> int:
-    """The part of a key that the hands make up: `pieces_in_hand` of a `cshogi.Board`."""
-    return int(sum(map(mul, chain(*hands), _HAND_NUMBERS))) & WORD

@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import cshogi
-
 from pydlshogi.analysis import assessment
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.csa.connection import Connection
 from pydlshogi.games.shogi.csa.terms import SIGNS, Terms
 from pydlshogi.games.shogi.csa.thinker import Thinker
-from pydlshogi.games.shogi.kifu.csa import line_to_csa
+from pydlshogi.games.shogi.kifu.csa import line_to_csa, move_named
 from pydlshogi.games.shogi.kifu.game import Ending, Game, Win
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.ask import Thought
 from pydlshogi.player.base_player import Engine, moves_named, play_moves
 from pydlshogi.player.clock import Clock, Limits
@@ -158,7 +157,7 @@ class ServerGame:
             self._connection.send("%TORYO" if move == "resign" else "%KACHI")
             return
         evaluation, line = self._assessment(thought)
-        said = line_to_csa(cshogi.Board(self._position.sfen()), (move, *line))
+        said = line_to_csa(ShogiPosition(self._position.sfen()), (move, *line))
         comment = "" if evaluation is None or not self._comments else " ".join([",'*", str(evaluation), *said[1:]])
         self._connection.send(said[0] + comment)
 
@@ -175,8 +174,8 @@ class ServerGame:
         if self._refused or SIGNS[turn] != sign:
             self._say(f"it is not the turn of {sign}{csa}")
             return
-        move = next((move for move in position.legal_moves().tolist() if cshogi.move_to_csa(move) == csa), None)
-        if move is None:
+        made = ShogiPosition(position.sfen()).follow([move_named(csa)])
+        if not made:
             self._say(f"{sign}{csa} is not legal here; the server has to end the game")
             self._stop()
             self._refused, self._due = True, time.monotonic() + self._slack
@@ -184,13 +183,13 @@ class ServerGame:
         control = self._terms.times[turn]
         took = int(units) if units else math.ceil(1000 * (time.monotonic() - self._began) / control.unit)
         self._left[turn] = control.after(self._left[turn], took)
-        ply = Ply(move, took * control.unit)
+        ply = Ply(made[0], took * control.unit)
         self._plies.append(ply)
         if turn == self._terms.own:
             self._confirmed(ply)
         elif self._clock is not None:
-            self._pondered(position.usi(move))
-        position.push(move)
+            self._pondered(position.usi(ply.move))
+        position.push(ply.move)
         self._next_turn()
         if turn == self._terms.own:
             self._ponder()

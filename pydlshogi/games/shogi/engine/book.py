@@ -120,11 +120,9 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
         An analysis, a search for a mate and a `go` that names the moves ask for an opinion, not the book's. A position
         that the game has seen before is thought about: the book knows nothing of repetition. Raises BookError.
         """
-        from cshogi import NOT_REPETITION
-
         if not (books := self.opened.books) or limits.infinite or limits.mate or limits.searchmoves:
             return None
-        if position.ply() > options.book_moves or position.board.is_draw() != NOT_REPETITION:
+        if position.ply() > options.book_moves or len(position.occasions()) > 1:
             return None
         entry = choose(legal_moves(books, position), options, self._rng)
         return (entry, self._line(books, position, entry)) if entry else None
@@ -192,15 +190,15 @@ def open_books(paths: Sequence[Path], stamp: tuple[object, ...]) -> OpenedBook:
 def legal_moves(books: Sequence[BookFile], position: "ShogiPosition") -> list[BookMove]:
     """What the first of `books` that knows `position`, as it is or with the colours swapped, holds for it; legal
     moves only."""
-    from cshogi import rotate_sfen
+    from pydlshogi.games.shogi.sfen import turned
 
-    sfen = position.board.sfen()
+    sfen = position.sfen()
     for book in books:
         found = book.find(sfen)
         if not found:
             found = [
                 entry._replace(move=flip_move(entry.move), reply=flip_move(entry.reply) if entry.reply else None)
-                for entry in book.find(rotate_sfen(sfen))
+                for entry in book.find(turned(sfen))
             ]
         if legal := [entry for entry in found if _is_legal(position, entry.move)]:
             return legal

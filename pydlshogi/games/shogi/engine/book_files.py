@@ -257,12 +257,10 @@ class YbbBook(BookFile):
             raise self._error("it breaks off")
 
     def find(self, sfen: str) -> list[BookMove]:
-        import cshogi
-        import numpy as np
+        from pydlshogi.games.shogi.sfen import read_sfen, usi_of
+        from pydlshogi.games.shogi.training.fixed_formats import move_of_psv, psfen_of
 
-        code = np.zeros(32, np.uint8)
-        cshogi.Board(sfen).to_psfen(code)
-        wanted = code.tobytes()
+        wanted = psfen_of(read_sfen(sfen)[0])
         place = bisect_left(range(self._count), wanted, key=lambda number: self._position(number)[0])
         if place == self._count or self._position(place)[0] != wanted:
             return []
@@ -274,7 +272,7 @@ class YbbBook(BookFile):
         found = []
         for move, value, depth in map(YBB_MOVE.unpack, padded):
             if move & 127 != move >> 7 & 127:  # else "resign", say
-                found.append(BookMove(cshogi.move_to_usi(cshogi.move16_from_psv(move)), None, value, depth, 1))
+                found.append(BookMove(usi_of(move_of_psv(move)), None, value, depth, 1))
         return found
 
     def _position(self, number: int) -> tuple[Any, ...]:

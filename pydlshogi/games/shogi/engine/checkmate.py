@@ -5,10 +5,8 @@ It knows mates and clocks, and no search by visits and no network.
 
 from typing import Final
 
-from cshogi import Board, move_to_usi
-
 from pydlshogi.games.shogi.dfpn import Line, MateSearch, Verdict
-from pydlshogi.games.shogi.state import state_of
+from pydlshogi.games.shogi.sfen import read_sfen, usi_of
 from pydlshogi.player.base_player import Checkmate
 from pydlshogi.player.clock import Clock
 
@@ -32,7 +30,7 @@ class CheckmateSolver:
         and so do as many nodes as its budget has.
         """
         search = self._search = self._search or MateSearch(_MEGABYTES)
-        states, begun = state_of(Board(sfen)), search.nodes
+        (states, _), begun = read_sfen(sfen), search.nodes
 
         def over() -> bool:
             budget = clock.budget
@@ -53,4 +51,4 @@ class CheckmateSolver:
             line = shorter or line
             if over():
                 break
-        return Checkmate("mate", tuple(map(move_to_usi, line)))
+        return Checkmate("mate", tuple(map(usi_of, line)))

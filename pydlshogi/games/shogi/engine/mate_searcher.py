@@ -16,7 +16,7 @@ from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict, prepa
 from pydlshogi.games.shogi.engine.checkmate import CheckmateSolver
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.state import states_of, through
+from pydlshogi.games.shogi.state import through
 from pydlshogi.player.base_player import Checkmate
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mate_searcher import MateSearcher
@@ -101,7 +101,7 @@ class ShogiMateSearcher(MateSearcher):
         self._position = position.copy()
         self._plies = plies
         self._savings = 0.0 if plies else -math.inf
-        self._trail = states_of(position.board)
+        self._trail = self._position.states
         self._solution = self._mate(())
 
     def solution(self) -> Sequence[int]:
@@ -235,7 +235,7 @@ class ShogiMateSearcher(MateSearcher):
 
     def _plies_left(self, moves: Sequence[int]) -> int:
         """How long a mate may be after `moves`: it must come before the game is drawn."""
-        draw_ply = self._position.draw_ply
+        draw_ply = int(self._position.settings["draw_ply"][0])
         return min(self._plies, draw_ply - self._position.ply() - len(moves) + 1) if draw_ply else self._plies
 
 

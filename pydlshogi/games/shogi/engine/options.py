@@ -49,12 +49,10 @@ class MCTSPlayerOptions(BookOptions):
     )
 
     def rules(self) -> dict[str, Any]:
-        from cshogi import LAW_24, LAW_27
-
         rule = self.entering_king_rule
         return {
             **super().rules(),
-            "declaration": LAW_24 if rule.startswith("CSARule24") else LAW_27,
+            "declaration": 24 if rule.startswith("CSARule24") else 27,
             "odds_count": rule.endswith("H"),
         }
 

@@ -31,31 +31,31 @@ class SbkBook(BookFile):
     @staticmethod
     def _walk(states: list["_State"]) -> dict[bytes, list[BookMove]]:
         """The moves by position: from each that has an sfen, the first having that of the start, along the moves."""
-        import cshogi
+        from pydlshogi.games.shogi.position import ShogiPosition
+        from pydlshogi.games.shogi.sfen import START_SFEN, move_of
 
         found: dict[bytes, list[BookMove]] = {}
         seen: set[int] = set()
-        waiting = [(0, cshogi.STARTING_SFEN)] if states and not states[0].sfen else []
+        waiting = [(0, START_SFEN)] if states and not states[0].sfen else []
         waiting += [(number, state.sfen) for number, state in enumerate(states) if state.sfen]
         while waiting:
             number, sfen = waiting.pop()
             if number in seen:
                 continue
             seen.add(number)
-            board = cshogi.Board(sfen)
+            position = ShogiPosition(sfen)
             moves = []
             for move in states[number].moves:
                 usi = move.usi
-                if not (legal := board.move_from_usi(usi)):
+                if not position.follow([move_of(usi)]):
                     continue
                 if move.mark not in _BAD:
                     moves.append(BookMove(usi, None, 0, 0, move.weight))
                 if 0 <= move.leads_to < len(states):
-                    board.push(legal)
-                    waiting.append((move.leads_to, board.sfen()))
-                    board.pop()
+                    waiting.append((move.leads_to, position.sfen()))
+                position.pop()
             if moves:
-                found.setdefault(key_of(board.sfen().encode()), []).extend(moves)
+                found.setdefault(key_of(position.sfen().encode()), []).extend(moves)
         return found
 
 

@@ -6,13 +6,12 @@ The format: http://www2.computer-shogi.org/protocol/record_v22.html and record_v
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import cycle
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
-import cshogi
-
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     Comments,
     Conclusion,
@@ -21,20 +20,26 @@ from pydlshogi.games.shogi.kifu.game import (
     RecordError,
     Win,
     comment_lines,
-    is_possible,
     one_line,
-    replay,
     settle,
     sfen_of,
 )
 from pydlshogi.games.shogi.kifu.kif import score_of
+from pydlshogi.games.shogi.names import BLACK, GOLD
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import LETTERS as SFEN_LETTERS
+from pydlshogi.games.shogi.sfen import ON_BOARD, START_SFEN, move_of
+from pydlshogi.games.shogi.tables import PROMOTED
+from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.support.sfen_fields import pieces_on
 
 _SIGNS: Final = "+-"
 LETTERS: Final = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
     "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
 }  # fmt: skip
+KINDS: Final = {name: SFEN_LETTERS.index(letters) for name, letters in LETTERS.items()}
+NAMES: Final = {kind: name for name, kind in KINDS.items()}
 _ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
 
 _STATEMENT: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
@@ -114,7 +119,7 @@ class _Reader:
         self._position: list[str] = []
         self._turn: int | None = None
         self._start_sfen = ""
-        self._board: Any = None
+        self._board: ShogiPosition | None = None
         self._moves: list[int] = []
         self._times: list[float | None] = []
         self._illegal = ""
@@ -134,7 +139,7 @@ class _Reader:
     def game(self) -> Game:
         if not (self._position or self._board or self._special or self._notes):
             raise RecordError("neither a position nor a move nor a player: not a CSA record")
-        self._set_up(cshogi.BLACK)
+        self._set_up(BLACK)
         ending, win = self._result()
         if self._illegal and ending != "illegal_move":
             raise self._refusal()
@@ -147,29 +152,26 @@ class _Reader:
             place=notes.get("$SITE", ""), comments=self._comments.of_plies()[: count + 1],
         )  # fmt: skip
 
-    def _set_up(self, first_to_move: int) -> None:
+    def _set_up(self, first_to_move: int) -> ShogiPosition:
         if self._board is None:
             turn = first_to_move if self._turn is None else self._turn
             self._start_sfen = _start_sfen(tuple(self._position), turn)
-            self._board = cshogi.Board(self._start_sfen)
+            self._board = ShogiPosition(self._start_sfen)
+        return self._board
 
     def _play(self, signs: list[str], moves: list[str], rests: list[str]) -> None:
         """Make the moves; after each, read the other statements that follow it."""
         if not moves:
             return
-        self._set_up(_SIGNS.index(signs[0]))
-        push_csa, make = self._board.push_csa, self._moves.append
-        first, ended = self._board.turn, bool(self._special)
+        position = self._set_up(_SIGNS.index(signs[0]))
+        first, ended = position.turn, bool(self._special)
+        made = iter(position.follow([move_named(csa) for csa in moves]))
         for sign, csa, rest, turn in zip(signs, moves, rests, cycle((first, 1 - first)), strict=False):
             if ended or sign != _SIGNS[turn]:
                 raise self._misplaced(sign + csa)
-            # In a hand cshogi takes a promoted piece for a plain one, and looks for a king beyond its tables.
-            move = push_csa(csa) if csa[0] != "0" or LETTERS.get(csa[4:]) in _ALL_IN_HAND else 0
-            if move and is_possible(turn, move):
-                make(move)
+            if move := next(made, 0):
+                self._moves.append(move)
             else:
-                if move:
-                    self._board.pop()
                 self._illegal = sign + csa
                 ended = True
             if rest:
@@ -198,7 +200,7 @@ class _Reader:
             elif head in ("+", "-") and len(statement.rstrip()) == 1 and self._board is None:
                 self._turn = _SIGNS.index(head)
             elif head == "%":
-                self._set_up(cshogi.BLACK)
+                self._set_up(BLACK)
                 self._special = self._special or statement.rstrip()
             elif time := _TIME.fullmatch(statement):
                 if self._moves and not (self._special or self._illegal):
@@ -224,9 +226,10 @@ class _Reader:
         if cause in _CAUSES and len(results) == 2:
             win = _RESULTS.get(results[0].rpartition(" ")[2])
             return _CAUSES[cause], None if _CAUSES[cause] == "abnormal" else win
+        assert self._board is not None
         turn = self._board.turn
         if self._special == "%ILLEGAL_MOVE" and not self._illegal:
-            repetition = ShogiPosition(self._start_sfen, map(cshogi.move_to_usi, self._moves)).fourfold()
+            repetition = self._board.fourfold()
             if repetition and repetition.value == 1.0:
                 return settle(("perpetual_check", "+"), turn)
         return settle(SPECIAL.get(self._special, ("unknown", None)), turn)
@@ -255,8 +258,8 @@ def _start_sfen(position: tuple[str, ...], turn: int) -> str:
     for line in position:
         kind, body = line[1:2], line[2:].rstrip()
         if kind == "I":
-            for row in cshogi.Board().csa_pos().splitlines()[:9]:
-                _put_row(row, pieces)
+            start = pieces_on(START_SFEN.split()[0], 9, 9, ON_BOARD)
+            pieces |= {(9 - file, rank + 1): letter for (rank, file), letter in start.items()}
             for file, rank, name in _placed(line, body):
                 if pieces.pop((file, rank), "").upper() != LETTERS[name]:
                     raise RecordError(f"{line!r} takes away a piece that is not there")
@@ -301,14 +304,49 @@ def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
     return [(int(file), int(rank), name) for file, rank, name in cells]
 
 
-def line_to_csa(board: Any, moves: Iterable[str]) -> list[str]:
-    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as CSA writes them."""
-    board, words = board.copy(), []
-    for usi in moves:
-        move = board.move_from_usi(usi)
-        words.append("+-"[board.turn] + cshogi.move_to_csa(move))
-        board.push(move)
-    return words
+@lru_cache(maxsize=1 << 14)
+def move_named(csa: str) -> int:
+    """A move without its sign as `ShogiPosition.follow` takes it; 0 for what is none anywhere."""
+    kind, (file, rank, to_file, to_rank) = KINDS.get(csa[4:], 0), map(int, csa[:4])
+    to = 9 * (to_file - 1) + to_rank - 1
+    if not (kind and to_file and to_rank and bool(file) == bool(rank)):
+        return 0
+    if not file:
+        return to | (DROP + kind) << ORIGIN if kind <= GOLD else 0
+    return to | (9 * (file - 1) + rank - 1) << ORIGIN | kind << 16
+
+
+def _words(position: ShogiPosition, moves: Sequence[int]) -> Iterator[str]:
+    """Moves from a position on, the signs before them."""
+    for move, sign in zip(
+        position.named(moves), cycle(_SIGNS[position.turn :] + _SIGNS[: position.turn]), strict=False
+    ):
+        origin, kind = move >> ORIGIN & SEVEN_BITS, move >> 16
+        start = "00" if origin > DROP else _square(origin)
+        name = NAMES[(kind or origin - DROP) + (PROMOTED if move & PROMOTE else 0)]
+        yield f"{sign}{start}{_square(move & SEVEN_BITS)}{name}"
+
+
+def _square(square: int) -> str:
+    return f"{square // 9 + 1}{square % 9 + 1}"
+
+
+def _rows(position: ShogiPosition) -> Iterator[str]:
+    """The lines that set a position up."""
+    squares = position.squares()
+    for rank in range(9):
+        row = squares[72 + rank :: -9]
+        cells = (_SIGNS[piece // COLOUR] + NAMES[piece % COLOUR] if piece else " * " for piece in row)
+        yield f"P{rank + 1}{''.join(cells)}"
+    for sign, hand in zip(_SIGNS, position.hands(), strict=True):
+        held = "".join(f"00{NAMES[kind]}" * many for kind, many in hand.items())
+        yield from [f"P{sign}{held}"] * bool(held)
+    yield _SIGNS[position.turn]
+
+
+def line_to_csa(position: ShogiPosition, moves: Iterable[str]) -> list[str]:
+    """USI moves from `position`, which is left as it is, as CSA writes them."""
+    return [*_words(position, [move_of(usi) for usi in moves])]
 
 
 def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
@@ -329,23 +367,25 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
     headers = (("EVENT", event), ("SITE", place), ("START_TIME", game.date))
     text += [f"${key}:{value}" for key, value in headers if value]
-    board = cshogi.Board(game.start_sfen)
-    text += ["PI", "+"] if game.start_sfen == cshogi.STARTING_SFEN else board.csa_pos().splitlines()
+    position = ShogiPosition(game.start_sfen)
+    text += ["PI", "+"] if game.start_sfen == START_SFEN else _rows(position)
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):
         if rating is not None:
             text.append(f"'{side}_rate:{name}:{rating}")
     text += comment_lines(game.comments, 0, "'*")
-    turn = board.turn
-    for number, ((board, move), evaluation, time) in enumerate(zip(replay(game), game.evals, game.times, strict=True)):
-        text.append(_SIGNS[turn] + cshogi.move_to_csa(move))
+    end = (position.turn + len(game.moves)) % 2
+    plies = zip(_words(position, game.moves), game.moves, game.evals, game.times, strict=True)
+    for number, (word, move, evaluation, time) in enumerate(plies):
+        text.append(word)
+        if lines:
+            position.push(move)
         if time is not None:
             text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
         if evaluation is not None:
-            expected = line_to_csa(board, (cshogi.move_to_usi(move), *lines[number]))[1:] if lines else []
+            expected = line_to_csa(position, lines[number]) if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
         text += comment_lines(game.comments, number + 1, "'*")
-        turn ^= 1
-    return "\n".join([*text, *_closing(game, turn)]) + "\n"
+    return "\n".join([*text, *_closing(game, end)]) + "\n"
 
 
 def _closing(game: Game, turn: int) -> list[str]:

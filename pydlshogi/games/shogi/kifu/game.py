@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-import cshogi
-
-from pydlshogi.games.shogi.names import USI_MOVE
-from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of
 from pydlshogi.support.errors import OneLineError
 
 Win = Literal["b", "w", "d"]
@@ -43,12 +41,12 @@ class Variation:
     @property
     def usi(self) -> tuple[str, ...]:
         """The moves in USI."""
-        return tuple(map(cshogi.move_to_usi, self.moves))
+        return tuple(map(usi_of, self.moves))
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One game, every move of it legal; a move is cshogi's number, with what moves and what it takes.
+    """One game, every move of it legal; a move is a number of 16 bits, see `games.shogi.board`.
 
     `win` is None where the result is unknown or says nothing of the position: the game is unfinished, was
     interrupted, or (`ending` "abnormal") a connection broke. `evals` and `times` have one entry per move: the mover's
@@ -79,7 +77,7 @@ class Game:
     @property
     def usi(self) -> tuple[str, ...]:
         """The moves in USI."""
-        return tuple(map(cshogi.move_to_usi, self.moves))
+        return tuple(map(usi_of, self.moves))
 
 
 class Comments(dict[int, list[str]]):
@@ -142,48 +140,21 @@ def settle(conclusion: Conclusion, turn: int) -> tuple[Ending, Win | None]:
     return ending, outcome
 
 
-def is_legal(board: Any, move: int) -> bool:
-    """Whether cshogi's number is that of a legal move on `board` (a `cshogi.Board`)."""
-    return bool(board.is_legal(move)) and is_possible(board.turn, move)
-
-
-def is_possible(turn: int, move: int) -> bool:
-    """Whether a move of `turn` that cshogi holds to be legal is so.
-
-    cshogi's own test lets a piece promote outside the camp, and lets pawns, lances and knights go where they can never
-    move again.
-    """
-    origin, destination = move >> 7 & 127, move & 127
-    kind = origin - 80 if origin >= 81 else move >> 16 & 15
-    if kind > cshogi.KNIGHT and not move >> 14 & 1:
-        return True
-    rank = 8 - destination % 9 if turn else destination % 9
-    if move >> 14 & 1:
-        return kind <= cshogi.ROOK and min(rank, 8 - origin % 9 if turn else origin % 9) <= 2
-    if kind == cshogi.KNIGHT:
-        return rank >= 2
-    return rank >= 1 or kind not in (cshogi.PAWN, cshogi.LANCE)
-
-
 def moves_of(start_sfen: str, usi: Iterable[str]) -> tuple[int, ...]:
     """Moves that are written in USI, as `Game` has them. Raises ValueError."""
-    board, moves = board_from_sfen(start_sfen), []
-    for number, word in enumerate(usi, 1):
-        # cshogi looks for a king that is dropped beyond its tables.
-        move = board.move_from_usi(word) if USI_MOVE.fullmatch(word) else 0
-        if not move or not is_legal(board, move):
-            raise ValueError(f"move {number}, {word}, is not legal")
-        board.push(move)
-        moves.append(move)
+    words = list(usi)
+    moves = ShogiPosition(start_sfen).follow([move_of(word) for word in words])
+    if len(moves) < len(words):
+        raise ValueError(f"move {len(moves) + 1}, {words[len(moves)]}, is not legal")
     return tuple(moves)
 
 
-def replay(game: Game) -> Iterator[tuple[Any, int]]:
-    """The board before each move of `game`, and that move as cshogi's number; the board is one object that moves on."""
-    board = cshogi.Board(game.start_sfen)
+def replay(game: Game) -> Iterator[tuple[ShogiPosition, int]]:
+    """The position before each move of `game`, and that move; the position is one object that moves on."""
+    position = ShogiPosition(game.start_sfen)
     for move in game.moves:
-        yield board, move
-        board.push(move)
+        yield position, move
+        position.push(move)
 
 
 def one_line(text: str) -> str:
@@ -211,7 +182,7 @@ def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], tur
     )
     sfen = f"{'/'.join(rows)} {'bw'[turn]} {held or '-'} 1"
     try:
-        board_from_sfen(sfen)
+        read_sfen(sfen)
     except ValueError as error:
         raise RecordError(f"no start position: {error}") from error
     return sfen

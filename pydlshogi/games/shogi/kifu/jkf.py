@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-import cshogi
-
-from pydlshogi.games.shogi.kifu.csa import LETTERS, SPECIAL
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
+from pydlshogi.games.shogi.kifu.csa import KINDS, LETTERS, NAMES, SPECIAL
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
     Ending,
@@ -20,20 +19,20 @@ from pydlshogi.games.shogi.kifu.game import (
     RecordError,
     Variation,
     game_with,
-    is_legal,
     settle,
     sfen_of,
 )
 from pydlshogi.games.shogi.kifu.kif import HANDICAPS, evaluation_of
 from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
+from pydlshogi.games.shogi.names import GOLD, ROOK
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 
 _PRESETS: Final = {
     "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
     "2": "二枚落ち", "3": "三枚落ち", "4": "四枚落ち", "5": "五枚落ち", "5_L": "左五枚落ち", "6": "六枚落ち",
     "7_L": "左七枚落ち", "7_R": "右七枚落ち", "8": "八枚落ち", "10": "十枚落ち",
 }  # fmt: skip
-_KINDS: Final = {name: cshogi.PIECE_SYMBOLS.index(letter.lower()) for name, letter in LETTERS.items()}
-_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
 _LONGEST: Final = 10**7
 """Seconds."""
 _NEAREST: Final[tuple[Ending, ...]] = ("mate", "illegal_move", "jishogi", "interrupted")
@@ -64,7 +63,7 @@ class _Reader:
             raise RecordError("a header of a JKF record is no text")
         self._header = header
         self._start_sfen = _start(initial)
-        self._board = cshogi.Board(self._start_sfen)
+        self._position = ShogiPosition(self._start_sfen)
         self._path: list[int] = []
         self._variations: list[Variation] = []
         first, rest = (moves[0], moves[1:]) if moves and "move" not in moves[0] else ({}, moves)
@@ -75,7 +74,7 @@ class _Reader:
         if main.illegal and (main.conclusion or UNKNOWN)[0] != "illegal_move":
             raise RecordError(f"move {len(main.moves) + 1}, {main.illegal}, is illegal")
         conclusion = ("illegal_move", "-") if main.illegal else main.conclusion or UNKNOWN
-        self._result = settle(conclusion, self._board.turn)
+        self._result = settle(conclusion, self._position.turn)
         self._main = main
         self._read_forks(forks)
 
@@ -92,7 +91,7 @@ class _Reader:
             elif "move" in each and not line.illegal:
                 self._make(line, each["move"], each.get("time"))
             for comment in each.get("comments", ()) if not line.illegal else ():
-                evaluation = evaluation_of(f"*{comment}", mover=1 - self._board.turn) if line.evals else None
+                evaluation = evaluation_of(f"*{comment}", mover=1 - self._position.turn) if line.evals else None
                 if evaluation is None:
                     line.comments.add(len(line.moves), comment)
                 else:
@@ -102,7 +101,7 @@ class _Reader:
     def _read_forks(self, forks: list[tuple[int, Sequence[dict[str, Any]]]]) -> None:
         for after, moves in sorted(forks, key=lambda fork: -fork[0]):
             while len(self._path) > after:
-                self._board.pop()
+                self._position.pop()
                 self._path.pop()
             line = Line(after)
             below = self._read(line, moves)
@@ -115,19 +114,18 @@ class _Reader:
             self._read_forks(below)
 
     def _make(self, line: Line, written: dict[str, Any], time: dict[str, Any] | None) -> None:
-        board = self._board
-        to = _square(written["to"]) if "to" in written else cshogi.move_to(self._path[-1])
+        move = _square(written["to"]) if "to" in written else self._path[-1] & SEVEN_BITS
         if "from" in written:
-            move = board.move(_square(written["from"]), to, bool(written.get("promote")))
+            move |= _square(written["from"]) << ORIGIN | (PROMOTE if written.get("promote") else 0)
         else:
-            kind = _KINDS[written["piece"]]
-            move = board.drop_move(to, kind) if kind <= cshogi.GOLD else 0
-        if not move or not is_legal(board, move):
+            kind = KINDS[written["piece"]]
+            move = move | (DROP + kind) << ORIGIN if kind <= GOLD else 0
+        made = self._position.follow([move])
+        if not made:
             line.illegal = json.dumps(written, ensure_ascii=False)[:80]
             return
-        board.push(move)
-        self._path.append(move)
-        line.moves.append(move)
+        self._path += made
+        line.moves += made
         line.evals.append(None)
         now = (time or {}).get("now")
         seconds = now and 3600 * now.get("h", 0) + 60 * now["m"] + now["s"]
@@ -168,10 +166,10 @@ def to_jkf(game: Game) -> str:
     initial = {"preset": preset} | ({"data": _position(game.start_sfen)} if preset == "OTHER" else {})
     said_of = (*game.names, game.date, game.event, game.place)
     headers = zip(("先手", "後手", "開始日時", "棋戦", "場所"), said_of, strict=True)
-    writer = _Writer(cshogi.Board(game.start_sfen))
+    writer = _Writer(ShogiPosition(game.start_sfen))
     said = (*game.comments, *("",) * (len(game.moves) + 1 - len(game.comments)))
     moves = [_with_comments({}, said[0]), *writer.line(game.moves, game.evals, game.times, said[1:])]
-    turn, endings = writer.board.turn, [game.ending, *_NEAREST] if game.ending != "unknown" or game.win else []
+    turn, endings = writer.position.turn, [game.ending, *_NEAREST] if game.ending != "unknown" or game.win else []
     words = (
         word for each in endings for word, conclusion in SPECIAL.items() if settle(conclusion, turn) == (each, game.win)
     )
@@ -186,8 +184,8 @@ def to_jkf(game: Game) -> str:
 class _Writer:
     """Writes the line of a game, then the variations one after the other."""
 
-    def __init__(self, board: Any) -> None:
-        self.board = board
+    def __init__(self, position: ShogiPosition) -> None:
+        self.position = position
         self.path: list[dict[str, Any]] = []
         """How the moves before the next variation are written, and the start before them."""
         self.last: list[dict[str, Any]] = []
@@ -203,14 +201,14 @@ class _Writer:
             self._spent.append((self._spent[-2] if len(self._spent) > 1 else 0) + (time or 0))
             if time is not None:
                 written["time"] = {"now": _time(time), "total": _time(self._spent[-1])}
-            self.board.push(move)
+            self.position.push(move)
             lines = [f"#評価値={evaluation}"] * (evaluation is not None) + [comment] * bool(comment)
             yield _with_comments(written, "\n".join(lines))
 
     def fork(self, variation: Variation) -> None:
         after = variation.after
         while len(self._spent) > after:
-            self.board.pop()
+            self.position.pop()
             self._spent.pop()
         moves = [*self.line(variation.moves, variation.evals, variation.times, variation.comments)]
         words = (word for word, (ending, _) in SPECIAL.items() if ending == variation.ending)
@@ -222,19 +220,20 @@ class _Writer:
         self.path, self.last = [*self.path[: after + 1], *moves], moves
 
     def _move(self, move: int) -> dict[str, Any]:
-        board, origin, to = self.board, move >> 7 & 127, cshogi.move_to(move)
-        written: dict[str, Any] = {"color": board.turn, "to": _place(to)}
-        if origin >= 81:
-            return written | {"piece": _NAMES[origin - 80]}
-        piece = board.piece_type(origin)
-        written |= {"from": _place(origin), "piece": _NAMES[piece]}
-        if board.piece_type(to):
-            written["capture"] = _NAMES[board.piece_type(to)]
-        if board.history and cshogi.move_to(board.history[-1]) == to:
+        position, origin, to = self.position, move >> ORIGIN & SEVEN_BITS, move & SEVEN_BITS
+        written: dict[str, Any] = {"color": position.turn, "to": _place(to)}
+        if origin > DROP:
+            return written | {"piece": NAMES[origin - DROP]}
+        squares = [piece % COLOUR for piece in position.squares()]
+        piece = squares[origin]
+        written |= {"from": _place(origin), "piece": NAMES[piece]}
+        if squares[to]:
+            written["capture"] = NAMES[squares[to]]
+        if self._spent and position.last_move() & SEVEN_BITS == to:
             written["same"] = True
-        camp = (6, 7, 8) if board.turn else (0, 1, 2)
-        if piece <= cshogi.ROOK and (origin % 9 in camp or to % 9 in camp):
-            written["promote"] = bool(move >> 14 & 1)
+        camp = (6, 7, 8) if position.turn else (0, 1, 2)
+        if piece <= ROOK and (origin % 9 in camp or to % 9 in camp):
+            written["promote"] = bool(move & PROMOTE)
         return written
 
 
@@ -253,11 +252,11 @@ def _time(seconds: float) -> dict[str, float]:
 
 
 def _position(sfen: str) -> dict[str, Any]:
-    board = cshogi.Board(sfen)
-    squares = [{"kind": _NAMES[piece & 15], "color": piece >> 4} if piece else {} for piece in board.pieces]
-    in_hand = ("FU", "KY", "KE", "GI", "KI", "KA", "HI")
+    position = ShogiPosition(sfen)
+    pieces = position.squares()
+    squares = [{"kind": NAMES[piece % COLOUR], "color": piece // COLOUR} if piece else {} for piece in pieces]
     return {
-        "color": board.turn,
+        "color": position.turn,
         "board": [squares[start : start + 9] for start in range(0, 81, 9)],
-        "hands": [dict(zip(in_hand, hand, strict=True)) for hand in board.pieces_in_hand],
+        "hands": [{NAMES[kind]: hand.get(kind, 0) for kind in HELD} for hand in position.hands()],
     }

@@ -7,12 +7,10 @@ ShogiHome, floodgate and lishogi.
 import re
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final, NamedTuple
-
-import cshogi
-from cshogi import KIF
+from typing import Final, NamedTuple
 
 from pydlshogi.analysis import MATE_EVAL
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
     Conclusion,
@@ -23,25 +21,55 @@ from pydlshogi.games.shogi.kifu.game import (
     Variation,
     Win,
     game_with,
-    is_legal,
     settle,
     sfen_of,
 )
+from pydlshogi.games.shogi.names import (
+    BISHOP,
+    BLACK,
+    GOLD,
+    KING,
+    PROM_BISHOP,
+    PROM_KNIGHT,
+    PROM_LANCE,
+    PROM_ROOK,
+    PROM_SILVER,
+    ROOK,
+    WHITE,
+)
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN
+from pydlshogi.games.shogi.zobrist import COLOUR
 
+_LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 HANDICAPS: Final[dict[str, str]] = {
-    **{name: sfen for name, sfen in KIF.Parser.HANDYCAP_SFENS.items() if sfen},
-    "左七枚落ち": "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "右七枚落ち": "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "平手": START_SFEN,
+    "香落ち": f"lnsgkgsn1/1r5b1{_LOWER}",
+    "右香落ち": f"1nsgkgsnl/1r5b1{_LOWER}",
+    "角落ち": f"lnsgkgsnl/1r7{_LOWER}",
+    "飛車落ち": f"lnsgkgsnl/7b1{_LOWER}",
+    "飛香落ち": f"lnsgkgsn1/7b1{_LOWER}",
+    "二枚落ち": f"lnsgkgsnl/9{_LOWER}",
+    "三枚落ち": f"lnsgkgsn1/9{_LOWER}",
+    "四枚落ち": f"1nsgkgsn1/9{_LOWER}",
+    "五枚落ち": f"2sgkgsn1/9{_LOWER}",
+    "左五枚落ち": f"1nsgkgs2/9{_LOWER}",
+    "六枚落ち": f"2sgkgs2/9{_LOWER}",
+    "左七枚落ち": f"2sgkg3/9{_LOWER}",
+    "右七枚落ち": f"3gkgs2/9{_LOWER}",
+    "八枚落ち": f"3gkg3/9{_LOWER}",
+    "十枚落ち": f"4k4/9{_LOWER}",
 }
+NAMES: Final = " 歩香桂銀角飛金玉と杏圭全馬龍"
+"""By the number of a piece."""
 _PIECES: Final = {
-    **{name: kind for kind, name in enumerate(cshogi.PIECE_JAPANESE_SYMBOLS) if name},
-    "王": cshogi.KING, "竜": cshogi.PROM_ROOK, "成香": cshogi.PROM_LANCE, "成桂": cshogi.PROM_KNIGHT,
-    "成銀": cshogi.PROM_SILVER,
+    **{name: kind for kind, name in enumerate(NAMES) if kind},
+    "王": KING, "竜": PROM_ROOK, "成香": PROM_LANCE, "成桂": PROM_KNIGHT, "成銀": PROM_SILVER,
 }  # fmt: skip
-_KANJI: Final = {name: number for number, name in enumerate(cshogi.NUMBER_JAPANESE_KANJI_SYMBOLS) if name}
-_RANKS: Final = {**{str(n): n for n in range(1, 10)}, **{name: n for name, n in _KANJI.items() if n <= 9}}
-_PROMOTION: Final = cshogi.PROM_PAWN - cshogi.PAWN
-_RANGING: Final = (cshogi.BISHOP, cshogi.ROOK, cshogi.PROM_BISHOP, cshogi.PROM_ROOK)
+KANJI: Final = ("", *"一二三四五六七八九十", *(f"十{digit}" for digit in "一二三四五六七八"))
+"""The numbers up to 18."""
+_RANKS: Final = {name: n for n in range(1, 10) for name in (str(n), KANJI[n])}
+_RANGING: Final = (BISHOP, ROOK, PROM_BISHOP, PROM_ROOK)
 _SIGNS: Final = ("▲▼☗", "△▽☖")
 
 _NARROW: Final = str.maketrans("０１２３４５６７８９（）：／", "0123456789():/")
@@ -110,7 +138,15 @@ def parse(text: str) -> Game:
     Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at the
     first illegal move that the record itself does not end by. A variation ends before its first illegal move.
     """
-    reader = _Reader()
+    try:
+        return _read(text, at_once=True)
+    except RecordError:
+        return _read(text, at_once=False)
+
+
+def _read(text: str, at_once: bool) -> Game:
+    """`at_once`: the moves of the game are made together, so that a wrong one comes to light too late to tell of it."""
+    reader = _Reader(at_once)
     for line in text.split("\n"):
         if line and line[0] not in "#&":
             try:
@@ -123,17 +159,18 @@ def parse(text: str) -> Game:
 class _Reader:
     """What has been read so far. The board is set up at the first move, when the headers are known."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: bool) -> None:
+        self._at_once = at_once
         self._headers: dict[str, str] = {}
         self._rows: list[str] = []
-        self._diagram_turn: int = cshogi.BLACK
+        self._diagram_turn: int = BLACK
         self._start_sfen = ""
-        self._board: Any = None
+        self._position: ShogiPosition | None = None
         self._number: int | None = None
         self._destination: int | None = None
         self._line = Line()
         self._path: list[int] = []
-        """The moves made on the board: those of the line, and those before it."""
+        """The moves of the line, and those before it."""
         self._closing = ""
         self._main: Line | None = None
         """The game, once a variation has begun."""
@@ -162,7 +199,7 @@ class _Reader:
     def _read_comment(self, line: str) -> None:
         evals = self._line.evals
         judged = evals and not self._line.illegal
-        evaluation = evaluation_of(line, mover=1 - self._board.turn) if judged else None
+        evaluation = evaluation_of(line, mover=1 - self._turn) if judged else None
         if evaluation is None and not line.startswith("**"):
             self._line.comments.add(len(self._line.moves), line[1:])
         elif judged and evals[-1] is None:
@@ -175,9 +212,9 @@ class _Reader:
         if not 0 <= after <= len(self._path):
             raise RecordError(f"a variation begins at move {after + 1}, which the line before it has not")
         while len(self._path) > after:
-            self._board.pop()
+            self._set_up().pop()
             self._path.pop()
-        self._destination = cshogi.move_to(self._path[-1]) if self._path else None
+        self._destination = self._path[-1] & SEVEN_BITS if self._path else None
 
     def _end_line(self) -> None:
         if self._main is None:
@@ -206,14 +243,19 @@ class _Reader:
         read = self._line
         if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
-        board = self._set_up()
+        position = self._set_up()
+        if self._at_once:
+            self._path[:] = made = position.follow(read.moves)
+            if len(made) < len(read.moves):
+                raise self._refusal()
+            read.moves = made
         conclusion = None if read.conclusion == UNKNOWN else read.conclusion
-        ending, win = settle(conclusion or _conclusion(self._closing, board), board.turn)
+        ending, win = settle(conclusion or _conclusion(self._closing, position), position.turn)
         if read.illegal:
             if ending != "illegal_move":
                 raise self._refusal()
             # It is not made, so its maker is to move here, and the other side was when the record named the winner.
-            ending, win = settle(("illegal_move", "-"), board.turn)
+            ending, win = settle(("illegal_move", "-"), position.turn)
         return ending, win
 
     def _read_header(self, line: str, narrow: str) -> None:
@@ -222,13 +264,13 @@ class _Reader:
         elif last_move := _LAST_MOVE.match(narrow):
             self._destination = _square(last_move[1], last_move[2])
         elif line.strip() in ("後手番", "上手番"):
-            self._diagram_turn = cshogi.WHITE
+            self._diagram_turn = WHITE
         elif ":" in narrow:
             key, value = re.split("[:：]", line, maxsplit=1)
             self._headers.setdefault(key.strip(), value.strip())
 
-    def _set_up(self) -> Any:
-        if self._board is None:
+    def _set_up(self) -> ShogiPosition:
+        if self._position is None:
             handicap = self._headers.get("手合割", "").partition("#")[0].strip() or "平手"
             if self._rows:
                 self._start_sfen = self._diagram()
@@ -238,8 +280,8 @@ class _Reader:
                 raise RecordError("手合割 その他 (another start position) without a diagram of it")
             else:
                 raise RecordError(f"unknown handicap {handicap[:20]!r}")
-            self._board = cshogi.Board(self._start_sfen)
-        return self._board
+            self._position = ShogiPosition(self._start_sfen)
+        return self._position
 
     def _diagram(self) -> str:
         if len(self._rows) != 9:
@@ -251,17 +293,17 @@ class _Reader:
                 raise RecordError(f"not a row of nine squares: {row[:40]!r}")
             for file, (side, name) in zip(range(9, 0, -1), cells, strict=True):
                 if name in _PIECES:
-                    letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
-                    pieces[file, rank] = letter if side and side in "vV▽△" else letter.upper()
+                    letter = LETTERS[_PIECES[name]]
+                    pieces[file, rank] = letter.lower() if side and side in "vV▽△" else letter
         hands: dict[str, int] = {}
         for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
             held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
             for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]+|\d*)", held.translate(_NARROW)):
-                letter = cshogi.PIECE_SYMBOLS[_PIECES[name]]
-                many = int(number) if number.isdecimal() else _KANJI.get(number or "一")
-                if many is None:
+                letter = LETTERS[_PIECES[name]]
+                if not number.isdecimal() and (number or "一") not in KANJI:
                     raise RecordError(f"{number} is no number of pieces in hand")
-                hands[letter if side else letter.upper()] = many
+                many = int(number) if number.isdecimal() else KANJI.index(number or "一")
+                hands[letter.lower() if side else letter] = many
         return sfen_of(pieces, hands, self._diagram_turn)
 
     def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
@@ -280,12 +322,14 @@ class _Reader:
         self._number = number
 
     def _read_ki2(self, line: str) -> None:
+        if self._at_once and self._main is None:
+            raise RecordError("what a move of KI2 says depends on those before it")
         position = 0
         while position < len(line):
             move = _KI2_MOVE.match(line, position)
             if not move:
                 raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
-            if not self._line.illegal and move["sign"] not in _SIGNS[self._set_up().turn]:
+            if not self._line.illegal and move["sign"] not in _SIGNS[self._turn]:
                 raise RecordError(f"move {self._next}, {_written(move)}, is made by the side not to move")
             self._make(_written(move), self._ki2_move(move), None)
             position = move.end()
@@ -296,17 +340,24 @@ class _Reader:
             if self._main is not None:
                 return
             raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
-        if not move or not is_legal(self._board, move):
-            if self._main is not None:
-                raise RecordError(f"move {self._next}, {text}, is illegal")
-            line.illegal = text
-            return
-        self._board.push(move)
-        self._destination = cshogi.move_to(move)
+        if not self._at_once or self._main is not None:
+            made = self._set_up().follow([move])
+            if not made:
+                if self._main is not None:
+                    raise RecordError(f"move {self._next}, {text}, is illegal")
+                line.illegal = text
+                return
+            (move,) = made
+        self._destination = move & SEVEN_BITS
         self._path.append(move)
         line.moves.append(move)
         line.evals.append(None)
         line.times.append(time)
+
+    @property
+    def _turn(self) -> int:
+        """Who makes the next move."""
+        return (self._set_up().white_begins + len(self._path)) % 2
 
     @property
     def _next(self) -> int:
@@ -325,30 +376,27 @@ class _Reader:
         return self._destination
 
     def _kif_move(self, move: "_KifMove") -> int:
-        """The move as cshogi's number; 0 where another piece stands on the square it starts from."""
-        board, to = self._set_up(), self._to(move.to, move.text)
-        if move.start is None:
-            return _drop(board, to, move.kind)
-        there = board.piece_type(move.start) if move.start >= 0 else 0
-        if there == move.kind:
-            return int(board.move(move.start, to, move.act == "成"))
-        if there == move.kind - _PROMOTION and there and not move.act:
-            return int(board.move(move.start, to, True))  # there is a dialect that names what the piece becomes
-        return 0
+        """The move as `ShogiPosition.follow` takes it."""
+        to = self._to(move.to, move.text)
+        return to | move.rest if move.rest else 0
 
     def _ki2_move(self, move: re.Match[str]) -> int:
-        """The move as cshogi's number, found by the rules of relative notation; 0 where no piece can make it."""
-        board, kind = self._set_up(), _PIECES[move["piece"]]
+        """The move, found by the rules of relative notation; 0 where no piece can make it."""
+        position, kind = self._set_up(), _PIECES[move["piece"]]
         to = self._to(_square_of(move), _written(move))
-        drop = _drop(board, to, kind)
+        drop = to | _drop(kind) if _drop(kind) else 0
         if move["act"] == "打":
             return drop
-        own = kind + (16 if board.turn == cshogi.WHITE else 0)
-        made = [board.move(start, to, move["act"] == "成") for start, piece in enumerate(board.pieces) if piece == own]
-        made = [candidate for candidate in made if is_legal(board, candidate)]
+        own, squares = kind + COLOUR * position.turn, (*position.squares(), *[0] * (1 << 7))
+        end = to | (PROMOTE if move["act"] == "成" else 0)
+        made = [
+            each
+            for each in position.legal_moves().tolist()
+            if each & (PROMOTE | SEVEN_BITS) == end and squares[each >> ORIGIN & SEVEN_BITS] == own
+        ]
         if not made and not move["side"] and not move["way"]:
             return drop
-        made = _by_direction(made, kind, board.turn, move["side"] or "", move["way"] or "")
+        made = _by_direction(made, kind, position.turn, move["side"] or "", move["way"] or "")
         if len(made) > 1:
             raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
@@ -360,10 +408,8 @@ class _KifMove(NamedTuple):
     text: str
     to: int | None
     """None: where the move before went."""
-    kind: int
-    act: str | None
-    start: int | None
-    """None: it is dropped; -1: there is no such square."""
+    rest: int
+    """The move but for that; 0: it starts from no square, or drops what is in no hand."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -371,18 +417,21 @@ def _written_in_kif(text: str) -> _KifMove:
     found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
     assert found
     origin, act = found["origin"], found["act"]
-    dropped = act == "打" or origin in (None, "00")
-    start = None if dropped else -1 if "0" in origin else _square(origin[0], origin[1])
-    return _KifMove(_written(found), _square_of(found), _PIECES[found["piece"]], act, start)
+    kind, rest = _PIECES[found["piece"]], 0
+    if act == "打" or origin in (None, "00"):
+        rest = _drop(kind)
+    elif "0" not in origin:
+        rest = kind << 16 | (PROMOTE if act == "成" else 0) | _square(origin[0], origin[1]) << ORIGIN
+    return _KifMove(_written(found), _square_of(found), rest)
 
 
 def _square_of(move: re.Match[str]) -> int | None:
     return None if move["same"] else _square(move["file"], move["rank"])
 
 
-def _drop(board: Any, to: int, kind: int) -> int:
-    """The move as cshogi's number; 0 for a king or a promoted piece: see `csa`."""
-    return int(board.drop_move(to, kind)) if kind <= cshogi.GOLD else 0
+def _drop(kind: int) -> int:
+    """A drop without its square; 0 for a king or a promoted piece."""
+    return (DROP + kind) << ORIGIN if kind <= GOLD else 0
 
 
 def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -> list[int]:
@@ -390,9 +439,9 @@ def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -
 
     def offset(move: int) -> tuple[int, int]:
         """How far to the left of the destination, and how far behind it, the move starts."""
-        start, to = cshogi.move_from(move), cshogi.move_to(move)
+        start, to = move >> ORIGIN & SEVEN_BITS, move & SEVEN_BITS
         left, behind = start // 9 - to // 9, start % 9 - to % 9
-        return (-left, -behind) if turn == cshogi.WHITE else (left, behind)
+        return (-left, -behind) if turn == WHITE else (left, behind)
 
     if way == "寄":
         moves = [move for move in moves if offset(move)[1] == 0]
@@ -427,7 +476,7 @@ def _seconds(text: str) -> float:
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _conclusion(result: str, board: Any) -> Conclusion:
+def _conclusion(result: str, position: ShogiPosition) -> Conclusion:
     """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
     if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
         wins = (side[1] in "先下") == (side[2] == "勝")
@@ -436,7 +485,7 @@ def _conclusion(result: str, board: Any) -> Conclusion:
             ("切れ", "time_up"), ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
-        return ending or ("mate" if board.is_game_over() else "resign"), "b" if wins else "w"
+        return ending or ("resign" if len(position.legal_moves()) else "mate"), "b" if wins else "w"
     return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
 
 
@@ -450,7 +499,7 @@ def evaluation_of(comment: str, mover: int) -> int | None:
     """Centipawns from Black's view, or None where the comment is no evaluation."""
     if (score := score_of(comment)) is not None:
         return score
-    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == cshogi.WHITE else 1)):
+    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == WHITE else 1)):
         for pattern in patterns:
             if found := pattern.match(comment):
                 return sign * _centipawns(found.groupdict())

@@ -1,14 +1,15 @@
 """A game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
-
-import cshogi
-from cshogi import KIF
+from typing import Final
 
 from pydlshogi.analysis import AnalysedMove
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, comment_lines, one_line, settle
-from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS
+from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES
+from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import move_of
+from pydlshogi.games.shogi.zobrist import COLOUR
 
 HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
 
@@ -20,18 +21,42 @@ _SUBSTITUTES: Final[dict[Ending, Ending]] = {
 """What KIF has no word for, and what comes nearest."""
 
 
-def line_to_kif(board: Any, moves: Iterable[str], previous: int | None = None) -> list[str]:
-    """USI moves from the position of `board` (a `cshogi.Board`, left as it is) as KIF writes them, ▲ or △ before.
+def line_to_kif(position: ShogiPosition, moves: Iterable[str], previous: int | None = None) -> list[str]:
+    """USI moves from `position`, which is left as it is, as KIF writes them, ▲ or △ before.
 
     `previous`: the move that led there.
     """
-    board, words = board.copy(), []
-    for usi in moves:
-        move = board.move_from_usi(usi)
-        words.append("▲△"[board.turn] + KIF.move_to_kif(move, previous))
-        board.push(move)
+    words = _words(position, [move_of(usi) for usi in moves], previous)
+    return ["▲△"[(position.turn + ply) % 2] + word for ply, word in enumerate(words)]
+
+
+def _words(position: ShogiPosition, moves: Sequence[int], previous: int | None) -> Iterator[str]:
+    """Moves from a position on, to which `previous` led."""
+    for move in position.named(moves):
+        to, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
+        same = previous is not None and previous & SEVEN_BITS == to
+        place = "同　" if same else f"{'１２３４５６７８９'[to // 9]}{KANJI[to % 9 + 1]}"
+        if origin > DROP:
+            yield f"{place}{NAMES[origin - DROP]}打"
+        else:
+            promotes = "成" if move & PROMOTE else ""
+            yield f"{place}{NAMES[move >> 16]}{promotes}({origin // 9 + 1}{origin % 9 + 1})"
         previous = move
-    return words
+
+
+def _diagram(position: ShogiPosition) -> Iterator[str]:
+    """The lines of a diagram, as BOD has them."""
+    black, white = (
+        "　".join(NAMES[kind] + (KANJI[many] if many > 1 else "") for kind, many in hand.items()) or "なし"
+        for hand in position.hands()
+    )
+    edge, squares = "+---------------------------+", position.squares()
+    yield from (f"後手の持駒：{white}", "  ９ ８ ７ ６ ５ ４ ３ ２ １", edge)
+    for rank in range(9):
+        row = squares[72 + rank :: -9]
+        cells = (f"{' v'[piece // COLOUR]}{NAMES[piece % COLOUR] if piece else '・'}" for piece in row)
+        yield f"|{''.join(cells)}|{KANJI[rank + 1]}"
+    yield from (edge, f"先手の持駒：{black}", *["後手番"] * position.turn)
 
 
 def to_kif(
@@ -48,18 +73,18 @@ def to_kif(
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
     handicap = HANDICAP_NAMES.get(game.start_sfen)
-    board = cshogi.Board(game.start_sfen)
+    position = ShogiPosition(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
     headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
     text = [f"{key}：{one_line(value)}" for key, value in headers if value]
-    text += [f"手合割：{handicap}"] if handicap else KIF.board_to_bod(board).split("\n")
+    text += [f"手合割：{handicap}"] if handicap else _diagram(position)
     text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
     text += comment_lines(game.comments, 0, "*")
-    text += _candidates(board, candidates.get(0, ()))
-    writer = _Writer(board)
+    text += _candidates(position, candidates.get(0, ()))
+    writer = _Writer(position)
     text += writer.line(game, game.comments, lines, candidates)
-    text += _closing(game, board.turn, upper if game.win == "w" else lower)
+    text += _closing(game, position.turn, upper if game.win == "w" else lower)
     for variation in game.variations:
         writer.go_back(variation.after)
         text += ["", f"変化：{variation.after + 1}手", *writer.line(variation, ("", *variation.comments))]
@@ -71,15 +96,15 @@ def to_kif(
 class _Writer:
     """Writes the line of a game, then the variations one after the other."""
 
-    def __init__(self, board: Any) -> None:
-        self._board = board
+    def __init__(self, position: ShogiPosition) -> None:
+        self._position = position
         self._made: list[tuple[int, float]] = []
         """The moves on the board, and what the side of each has spent by then."""
 
     def go_back(self, after: int) -> None:
         """Take back all moves but the first `after`."""
         while len(self._made) > after:
-            self._board.pop()
+            self._position.pop()
             self._made.pop()
 
     def line(
@@ -90,31 +115,34 @@ class _Writer:
         candidates: Mapping[int, Sequence[AnalysedMove]] = {},
     ) -> Iterator[str]:
         """`comments` and `candidates`: by number of moves."""
-        for number, (move, evaluation, time) in enumerate(zip(line.moves, line.evals, line.times, strict=True), 1):
-            yield self._make(move, time)
+        words = _words(self._position, line.moves, self._made[-1][0] if self._made else None)
+        plies = zip(words, line.moves, line.evals, line.times, strict=True)
+        for number, (word, move, evaluation, time) in enumerate(plies, 1):
+            yield self._make(word, move, time)
             if known := candidates.get(number, ()):
-                yield from _candidates(self._board, known, move)
+                yield from _candidates(self._position, known, move)
             elif evaluation is not None:
-                words = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
-                following = line_to_kif(self._board, expected[number - 1], move) if expected else []
-                yield " ".join([*words, "読み筋", *following] if following else words)
+                thought = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
+                following = line_to_kif(self._position, expected[number - 1], move) if expected else []
+                yield " ".join([*thought, "読み筋", *following] if following else thought)
             yield from comment_lines(comments, number, "*")
 
-    def _make(self, move: int, time: float | None) -> str:
-        previous = self._made[-1][0] if self._made else None
+    def _make(self, word: str, move: int, time: float | None) -> str:
         spent = (self._made[-2][1] if len(self._made) > 1 else 0.0) + (time or 0.0)
         self._made.append((move, spent))
-        self._board.push(move)
+        self._position.push(move)
         clock = "" if time is None else f"   ({_clock(time)}/{_clock(spent, hours=True)})"
-        return f"{len(self._made):4} {KIF.move_to_kif(move, previous)}{clock}"
+        return f"{len(self._made):4} {word}{clock}"
 
 
-def _candidates(board: Any, candidates: Iterable[AnalysedMove], previous: int | None = None) -> Iterator[str]:
-    """Comments on the position of `board`, to which the move `previous` led, as ShogiGUI's manual lays them out."""
+def _candidates(
+    position: ShogiPosition, candidates: Iterable[AnalysedMove], previous: int | None = None
+) -> Iterator[str]:
+    """Comments on a position, to which the move `previous` led, as ShogiGUI's manual lays them out."""
     for rank, candidate in enumerate(candidates, 1):
         nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
         words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
-        yield " ".join([*words, *line_to_kif(board, candidate.line, previous)])
+        yield " ".join([*words, *line_to_kif(position, candidate.line, previous)])
 
 
 def _clock(seconds: float, hours: bool = False) -> str:

@@ -1,8 +1,7 @@
 """Games of shogi as lines of USI: see `pydlshogi.support.usi_lines`."""
 
-import cshogi
-
 from pydlshogi.games.shogi.kifu.game import Game, RecordError, moves_of
+from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.support.usi_lines import usi_lines, written
 
 
@@ -10,10 +9,10 @@ def parse(text: str) -> list[Game]:
     """The games of shogi in a text. Raises RecordError."""
     games = []
     for number, (start, usi, evaluations) in enumerate(usi_lines(text), 1):
-        sfen = start or cshogi.STARTING_SFEN
+        sfen = start or START_SFEN
         try:
             moves = moves_of(sfen, usi)
-        except (RuntimeError, ValueError) as error:
+        except ValueError as error:
             raise RecordError(f"game {number}: {error}") from error
         evals = (*evaluations[: len(moves)], *(None,) * (len(moves) - len(evaluations)))
         games.append(Game(sfen, moves, None, "unknown", evals, (None,) * len(moves)))

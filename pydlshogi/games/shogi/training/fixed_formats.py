@@ -4,14 +4,28 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import cshogi
 import numpy as np
 
-from pydlshogi.games.shogi.training.huffman import HCP, HCP_TO_PSFEN, MAILBOX, PSFEN_TO_HCP, fits, read_code
+from pydlshogi.games.shogi.training.huffman import HCP, HCP_TO_PSFEN, MAILBOX, PSFEN_TO_HCP, codes_of, fits, read_code
 from pydlshogi.games.shogi.training.parts import Part, Taken, for_black, played_alone
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions
 from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled, wide
+
+_PSV: Final = np.dtype(
+    [
+        ("sfen", np.uint8, 32),
+        ("score", "<i2"),
+        ("move", "<u2"),
+        ("gamePly", "<u2"),
+        ("game_result", "i1"),
+        ("padding", "u1"),
+    ]
+)
+_HCPE: Final = np.dtype(
+    [("hcp", np.uint8, 32), ("eval", "<i2"), ("bestMove16", "<u2"), ("gameResult", "i1"), ("dummy", "u1")]
+)
+"""Names as cshogi's."""
 
 
 @compiled
@@ -29,6 +43,16 @@ def _translated(codes: Uint8Array, moves: Uint16Array, table: Int32Array) -> Uin
     words, other = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
     _translate(words, np.ascontiguousarray(moves), table, np.zeros(1, MAILBOX), other)
     return other.view(np.uint8)
+
+
+def psfen_of(states: Records) -> bytes:
+    """YaneuraOu's code of the first of some positions."""
+    return _translated(codes_of(states), np.zeros(1, np.uint16), HCP_TO_PSFEN).tobytes()
+
+
+def move_of_psv(move: int) -> int:
+    """YaneuraOu's 16 bits of a move as ours."""
+    return int(_move_of_psv(np.array([move], np.uint16))[0])
 
 
 def _move_of_psv(moves: Uint16Array) -> Uint16Array:
@@ -79,7 +103,7 @@ def _of_own(records: Records, positions: Positions) -> BoolArray:
 
 def give_psv(part: Part) -> bytes:
     positions = part.positions
-    records = np.zeros(len(positions), cshogi.PackedSfenValue)
+    records = np.zeros(len(positions), _PSV)
     records["sfen"] = _translated(positions["hcp"], positions["move"], HCP_TO_PSFEN)
     records["move"] = _move_to_psv(positions["move"])
     records["score"], records["game_result"] = positions["eval"], positions["result"]
@@ -89,14 +113,14 @@ def give_psv(part: Part) -> bytes:
 
 def give_hcpe(part: Part) -> bytes:
     positions = part.positions
-    records = np.zeros(len(positions), cshogi.HuffmanCodedPosAndEval)
+    records = np.zeros(len(positions), _HCPE)
     records["hcp"], records["eval"] = positions["hcp"], positions["eval"]
     records["bestMove16"] = positions["move"].view(np.int16)
     records["gameResult"] = for_black(positions)
     return records.tobytes()
 
 
-take_psv: Final = partial(_take_fixed, cshogi.PackedSfenValue, _of_psv)
-take_hcpe: Final = partial(_take_fixed, cshogi.HuffmanCodedPosAndEval, _of_hcpe)
+take_psv: Final = partial(_take_fixed, _PSV, _of_psv)
+take_hcpe: Final = partial(_take_fixed, _HCPE, _of_hcpe)
 take_own: Final = partial(_take_fixed, POSITION, _of_own)
 """Each: what a block of bytes, uint8, holds of its kind."""

@@ -3,10 +3,10 @@
 
 from typing import Any, Final
 
-import cshogi
 import numpy as np
 
-from pydlshogi.games.shogi.training.huffman import HCP, MAILBOX, fits, play_on, read_code, write_code
+from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
+from pydlshogi.games.shogi.training.huffman import HCP, MAILBOX, codes_of, fits, play_on, read_code, write_code
 from pydlshogi.games.shogi.training.parts import Part, Taken, for_black, played_alone
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
 from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array, Uint32Array
@@ -182,8 +182,7 @@ def _unroll_hcpe3(
         say.records += 1
 
 
-_START: Final[Uint8Array] = np.zeros(32, np.uint8)
-cshogi.Board().to_hcp(_START)
+_START: Final = codes_of(read_sfen(START_SFEN)[0])[0]
 
 
 def take_pack(block: Uint8Array) -> Taken:

@@ -1,29 +1,20 @@
 """Huffman codes of positions, compiled: records hold millions of them. cshogi's, which are Apery's and dlshogi's, and
 YaneuraOu's, the packed sfen: the same but for some kinds, and the places of colour and promotion."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.games.shogi.board import (
-    DROP,
-    ORIGIN,
-    PROMOTE,
-    SEVEN_BITS,
-    army,
-    attackers,
-    occupied,
-    one_held,
-    reach,
-)
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, held, piece_at, reach
 from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
-from pydlshogi.games.shogi.state import board_of
-from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
-from pydlshogi.support.arrays import Int32Array, Record, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.games.shogi.state import STATE, board_of, clear, hold, put, see_check
+from pydlshogi.games.shogi.tables import PROMOTED
+from pydlshogi.games.shogi.zobrist import COLOUR, HELD
+from pydlshogi.support.arrays import Int32Array, Record, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.bits import bit
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
 _KINDS: Final = (PAWN, LANCE, SILVER, KNIGHT, GOLD, BISHOP, ROOK)
 _FIRST: Final = dict(zip(_KINDS, "10 1100 1101 1110 11110 111110 111111".split(), strict=True))
@@ -116,7 +107,6 @@ _CODE_BITS: Final[Any] = np.uint64((1 << _BITS) - 1)
 _32_BITS: Final[Any] = np.uint64((1 << 32) - 1)
 _BEFORE_BOARD: Final = (1 << 15) - 1
 """Bits of the side to move and the kings."""
-_TURN_KEY: Final[Any] = np.uint64(1)
 
 
 @inlined
@@ -150,45 +140,29 @@ def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> 
     before: uint16 [2], the moves that led to it, the last one first, 0 for none. mirrored: 1: left and right are
     exchanged, of the moves too.
     """
-    low, high, hands, kings = state.low, state.high, state.hands, state.kings
-    for plane in range(5):
-        low[plane], high[plane] = 0, 0
     turn = wide(code[0]) & 1
-    black, white = _bits(code, 1) & 127, _bits(code, 8) & 127
-    board_key, hands_key = word(turn) * _TURN_KEY, word(0)
+    clear(state, turn)
+    kings = _bits(code, 1) & 127, _bits(code, 8) & 127
     place = 15
     for square in range(81):
-        if square == black:
+        if square == kings[0]:
             piece = wide(KING)
-        elif square == white:
+        elif square == kings[1]:
             piece = wide(COLOUR + KING)
         else:
             bits = _bits(code, place)
             piece = _ON_BOARD[bits] >> _PIECE & _ANY_PIECE
             place += wide(_ON_BOARD[bits] & _LENGTH)
         if piece:
-            seen = _seen(square, mirrored)
-            board_key += ON_BOARD[piece, seen]
-            for plane in range(5):
-                if piece >> plane & 1:
-                    if seen < 64:
-                        low[plane] |= word(1) << word(seen)
-                    else:
-                        high[plane] |= 1 << (seen - 64)
-    hands[0], hands[1] = word(0), word(0)
+            put(state, piece, _seen(square, mirrored))
     while place < _LAST_BIT:
         bits = _bits(code, place)
         piece = _BESIDE[bits] >> _PIECE & _ANY_PIECE
         if not piece or piece >= UNOWNED:
             break
         place += wide(_BESIDE[bits] & _LENGTH)
-        hands[piece // COLOUR] += one_held(piece % COLOUR)
-        hands_key += IN_HAND[piece]
-    kings[0] = _seen(black, mirrored) if black < NO_SQUARE else NO_SQUARE
-    kings[1] = _seen(white, mirrored) if white < NO_SQUARE else NO_SQUARE
-    state.board_key, state.hands_key, state.turn = board_key, hands_key, turn
-    board, other = board_of(state), 1 - turn
-    state.check = 1 if attackers(army(board, other), other, wide(kings[turn]), occupied(board)) else 0
+        hold(state, piece)
+    see_check(state)
     steps = state.steps
     for i in range(2):
         move = mirrored_move(before[i]) if mirrored and before[i] else wide(before[i])
@@ -274,6 +248,54 @@ def write_code(board: Record, code: Uint32Array) -> None:
                 if filled >= 32:
                     code[done] = bits & _32_BITS
                     bits, filled, done = bits >> word(32), filled - 32, done + 1
+
+
+@rule
+def _spread(state: Record, board: Record) -> None:
+    """Fill `board`, of MAILBOX, from a state."""
+    planes, left = board_of(state), wide(_FULL_SET)
+    board.turn, board.kings[0], board.kings[1] = state.turn, state.kings[0], state.kings[1]
+    for square in range(81):
+        board.squares[square] = piece_at(planes, square)
+        left -= _COUNTED[board.squares[square]]
+    for kind in range(PAWN, KING):
+        for side in range(2):
+            board.beside[COLOUR * side + kind] = held(state.hands[side], kind)
+            left -= wide(board.beside[COLOUR * side + kind]) << 8 * kind
+        board.beside[UNOWNED + kind] = left >> 8 * kind & 255
+
+
+@compiled
+def _code_along(states: Records, moves: Uint16Array, boards: Records, codes: Uint32Array) -> None:
+    board = boards[0]
+    _spread(states[0], board)
+    write_code(board, codes[0])
+    for i in range(len(moves)):
+        play_on(board, wide(moves[i]))
+        write_code(board, codes[i + 1])
+
+
+def codes_of(states: Records, moves: Sequence[int] = ()) -> Uint8Array:
+    """uint8 [1 + moves, 32]: cshogi's codes of states[0] and of the positions after each of some moves from there on.
+
+    It may not have more pawns than a set.
+    """
+    codes = np.zeros((1 + len(moves), 8), np.uint32)
+    _code_along(states, np.array(moves, np.uint16), np.zeros(1, MAILBOX), codes)
+    return codes.view(np.uint8)
+
+
+@compiled
+def _lay_all(codes: Uint8Array, before: Uint16Array, states: Records) -> None:
+    for i in range(len(codes)):
+        lay(codes[i], before, 0, states[i])
+
+
+def states_of(codes: Uint8Array) -> Records:
+    """The positions of cshogi's codes, uint8 [n, 32], as records of STATE."""
+    states = np.zeros(len(codes), STATE)
+    _lay_all(np.ascontiguousarray(codes), np.zeros(2, np.uint16), states)
+    return states
 
 
 @rule

@@ -15,14 +15,16 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import cshogi
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
+from pydlshogi.games.shogi.names import PAWN, WHITE
 from pydlshogi.games.shogi.read_kifu import KifuError, read_games, read_list
-from pydlshogi.games.shogi.sfen import board_from_sfen
+from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
+from pydlshogi.games.shogi.state import pieces_of
+from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.support.pool import WorkerPool
@@ -169,8 +171,6 @@ def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Pos
                 randoms += [()] * len(found)
         except (DatasetError, KifuError) as error:
             complaints.append(str(error))
-        except RuntimeError as error:  # cshogi's
-            complaints.append(f"{str(unit)[:60].strip()}: {error}")
     positions = pack(*games)
     start = 0
     for game, random in zip(games, randoms, strict=True):
@@ -191,13 +191,13 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         record = json.loads(line)
         if record.get("split", split) != split:
             return []
-        start = record.get("start_sfen", cshogi.STARTING_SFEN)
+        start = record.get("start_sfen", START_SFEN)
         evals = tuple(None if text == "-" else round(float(text)) for text in record.get("evals", "").split())
         trusted = record["end"] != "abnormal" and not record.get("win_inferred")
         if record["win"] not in ("b", "w", "d"):
             raise ValueError(f"win is {record['win']!r}, not b, w or d")
-        board = board_from_sfen(start)
-        pawns = sum(piece & 7 == cshogi.PAWN for piece in board.pieces) + sum(hand[0] for hand in board.pieces_in_hand)
+        states, _ = read_sfen(start)
+        pawns = pieces_of(states)[PAWN]
         if pawns > _MOST_PAWNS:
             raise ValueError(f"the start position has {pawns} pawns, a set has {_MOST_PAWNS}")
         moves = moves_of(start, record["moves"].split())
@@ -216,7 +216,7 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         return [(game, random)]
     except KeyError as error:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
-    except (AttributeError, OverflowError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise DatasetError(f"{line[:60].strip()}...: {error}") from error
 
 
@@ -230,27 +230,22 @@ def pack(*games: Game) -> Positions:
     packed = np.zeros(sum(lengths), POSITION)
     moves = list(chain.from_iterable(game.moves for game in games))
     packed["move"] = np.array(moves, np.int64) & 0xFFFF
-    rows = zip(packed["hcp"], moves, strict=True)
-    first_to_move: list[int] = []
-    for game, length in zip(games, lengths, strict=True):
-        board = cshogi.Board(game.start_sfen)
-        first_to_move.append(board.turn)
-        to_hcp, push = board.to_hcp, board.push
-        for code, move in islice(rows, length):
-            to_hcp(code)
-            push(move)
+    starts = [read_sfen(game.start_sfen)[0] for game in games]
+    ends = np.cumsum([0, *lengths]).tolist()
+    for start, game, first, end in zip(starts, games, ends, ends[1:], strict=False):
+        packed["hcp"][first:end] = codes_of(start, game.moves)[:-1]
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
     for back in (1, 2):
         packed["before"][back:, back - 1] = np.where(packed["ply"][back:] >= back, packed["move"][:-back], 0)
     game_of = np.repeat(np.arange(len(games)), lengths)
-    side = (np.array(first_to_move, np.int8)[game_of] + packed["ply"]) % 2
+    side = (np.array([start["turn"][0] for start in starts], np.int8)[game_of] + packed["ply"]) % 2
     packed["result"] = np.array([_RESULTS[game.win] for game in games], np.int8).reshape(-1, 2)[game_of, side]
     ratings = [[_whole_rating(rating) for rating in game.ratings] for game in games]
     packed["rating"] = np.array(ratings, np.uint16).reshape(-1, 2)[game_of, side]
     recorded = (islice(chain(game.evals, repeat(None)), length) for game, length in zip(games, lengths, strict=True))
     evals = np.array(list(chain.from_iterable(recorded)), np.float64)  # None becomes NaN
-    evals = np.where(side == cshogi.WHITE, -1, 1) * evals.clip(-MAX_EVAL, MAX_EVAL)  # the record's are Black's
+    evals = np.where(side == WHITE, -1, 1) * evals.clip(-MAX_EVAL, MAX_EVAL)  # the record's are Black's
     packed["eval"] = np.where(np.isnan(evals), NO_EVAL, evals)
     return packed
 
