@@ -26,14 +26,15 @@ HIGHEST_LEVEL: Final = 60
 class LoadedEngine:
     """An engine, ready to play."""
 
-    def __init__(self, engine: Engine, level: int = DEFAULT_LEVEL, limits: Limits | None = None) -> None:
-        """`level`: its option Level while no clock runs; `limits`: what a move may cost then. Raises PlayerError."""
+    def __init__(self, engine: Engine, level: int = 0, limits: Limits | None = None) -> None:
+        """`level`: its option Level while no clock runs, 0: what the option says, or the default; `limits`: what a move
+        may cost then. Raises PlayerError."""
         assert isinstance(engine.options, OthelloOptions)
         self.name = engine.name
         self._options = engine.options
         self._player = engine.load()
         self._player.prepare()
-        self._level = level
+        self._level = level or (0 if limits else engine.options.level or DEFAULT_LEVEL)
         self._limits = limits or Limits()
 
     def new_game(self) -> None:
@@ -123,6 +124,5 @@ def engine_of(options: argparse.Namespace) -> LoadedEngine:
     """The engine that the options ask for. Raises OptionError, PlayerError."""
     engine = engine_with(options.engine, options.option)
     if options.seconds is None:
-        assert isinstance(engine.options, OthelloOptions)
-        return LoadedEngine(engine, options.level or engine.options.level or DEFAULT_LEVEL)
+        return LoadedEngine(engine, options.level or 0)
     return LoadedEngine(engine, 0, Limits(movetime=max(1, round(1000 * options.seconds))))
