@@ -215,7 +215,7 @@ class Network(Part[Any, LoadedNetwork]):
             latency.record(batch_size, full)
         best = root.moves()[0].move
         root.line(best)
-        _ = root.value, root.leader(), search.knows(position)
+        _ = root.value, root.leader(), search.knows(position), position.sfen()
         batch.clear()
         batch.add(position, position.legal_moves())  # as `eval` does, and players without a search
         root.prove([best], 1)

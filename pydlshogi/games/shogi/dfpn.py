@@ -800,6 +800,5 @@ class MateSearch:
 def prepare() -> None:
     """Have all kernels ready."""
     search, states = MateSearch(0, plies=8, children=64), read_sfen(_MATE_IN_ONE)[0]
-    search.look(states, 1)
-    search.line(states, 1)
-    search.may_repeat(states, 1, states)
+    search.look(states, 100)
+    search.may_repeat(through(states, search.line(states, 100)), 1, states)
