@@ -1275,10 +1275,13 @@ def sent(board: Board, path: str, *lines: str, body: bytes = b"") -> bytes:
 def test_half_sent_requests_of_strangers_are_in_nobodys_way(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pydlshogi.web.server.REQUEST_TIME", 10 * WAIT)  # that alone does not end them
     threads = threading.active_count()
-    strangers = [socket.create_connection(("127.0.0.1", board.port), timeout=10) for _ in range(140 + MOST_AWAITED)]
+    strangers = list[socket.socket]()
     try:
-        for each in strangers:
-            each.sendall(b"POST /do HTTP/1.1\r\nHost: ")
+        for number in range(140 + MOST_AWAITED):
+            strangers.append(socket.create_connection(("127.0.0.1", board.port), timeout=10))
+            strangers[-1].sendall(b"POST /do HTTP/1.1\r\nHost: ")
+            if number % 64 == 63:
+                board.ask("GET", "/")  # which is answered after all before it were taken
         board.play("7g7f")
         for each in strangers[:140]:
             with suppress(ConnectionError):
