@@ -158,7 +158,7 @@ def test_lines_of_usi_keep_their_evaluations() -> None:
     assert (first.start_sfen, first.moves, first.evals) == (game.start_sfen, game.moves, game.evals)
     assert (second.usi, second.evals) == (("7g7f",), (None,))
     with pytest.raises(KifuError, match=r"game 1: move 2, 7g7f, is not legal"):
-        parse(b"startpos moves 7g7f 7g7f", "record")
+        parse(b"startpos moves 7g7f 7g7f 3c3d", "record")
 
 
 def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

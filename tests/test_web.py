@@ -914,7 +914,7 @@ def test_an_engine_thinks_in_the_game_that_is_shown(board: Board, hands: Hands, 
 def test_what_is_no_record_changes_nothing(board: Board) -> None:
     board.play("7g7f")
     before = board.state()
-    bad = [b"", b"\xff\xfe", b"hello", b"+7776FU\n-7776FU\n", b"f5f5", b"(;GM[Othello]BO[6 x];)", WRONG_WTHOR]
+    bad = [b"", b"\xff\xfe", b"hello", b"+7776FU\n-7776FU\n+2726FU\n", b"f5f5", b"(;GM[Othello]BO[6 x];)", WRONG_WTHOR]
     for data in bad:
         status, answer = board.ask("POST", "/record", data)
         assert status == 409

@@ -1,10 +1,10 @@
-"""The text of a record from its bytes, whichever of the usual Japanese encodings it was written in."""
+"""The text of a record from its bytes, in any of the usual Japanese encodings; and texts that any record can hold."""
 
 import codecs
 import re
 from typing import Final
 
-_DECLARED: Final = re.compile(rb"encoding\s*=\s*([\w-]+)", re.IGNORECASE)
+_DECLARED: Final = re.compile(rb"\A(?![{(]).*?encoding\s*=\s*([\w-]+)", re.IGNORECASE)
 # CP932 is Shift_JIS as Windows writes it: the numbers in circles and the wave dash of real records are in it only.
 _DECLARABLE: Final = {
     **dict.fromkeys(("shiftjis", "sjis", "cp932", "ms932", "windows31j"), "cp932"),
@@ -14,6 +14,8 @@ _DECLARABLE: Final = {
 _FIRST_LINE: Final = 1000
 """Bytes of the first line that are looked at."""
 _HALF_WIDTH_KATAKANA: Final = re.compile("[｡-ﾟ]")
+_NO_TEXT: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, other ends of a line, and halves of characters."""
 
 
 def decode(data: bytes) -> str:
@@ -51,3 +53,13 @@ def _strictly(data: bytes, name: str) -> str | None:
         return data.decode(name)
     except UnicodeDecodeError:
         return None
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that comes from elsewhere, as every format of records can hold them."""
+    return [line.strip() for line in _NO_TEXT.sub(" ", text).strip().splitlines()]
+
+
+def one_line(text: str) -> str:
+    """The same for what has one line, as a name."""
+    return " ".join(lines_of(text))

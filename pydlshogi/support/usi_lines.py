@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-_LINE: Final = re.compile(r"(?:position\s+)?(?:startpos\b|sfen\s|[^\s/]+(?:/[^\s/]+){2,} [bw] )")
+_LINE: Final = re.compile(r"(?:position\s+)?(?:startpos\b|sfen\s|[A-Za-z1-9+]+(?:/[A-Za-z1-9+]+){2,} [bw] )")
+_ENDS: Final = ("resign", "win", "draw", "rep_draw", "timeout", "break")
 _EVALUATIONS: Final = re.compile(r"#\s*evaluations((?:\s+(?:-|[+-]?\d{1,9}))+)\s*")
 
 
@@ -21,6 +22,11 @@ class UsiLine(NamedTuple):
     """None: the start of the game."""
     moves: Sequence[str]
     evaluations: Sequence[int | None] = ()
+    end: str = ""
+    """The word behind the moves by which some programs say how the game ended."""
+
+    def __str__(self) -> str:
+        return written(self.start or "startpos", [*self.moves, *self.end.split()], self.evaluations)
 
 
 def holds_usi(text: str) -> bool:
@@ -47,14 +53,16 @@ def read_line(line: str) -> UsiLine:
     for word in ("position", "sfen"):
         if words[:1] == [word]:
             del words[0]
+    word = words.pop() if words[-1:] and words[-1] in _ENDS else ""
     end = words.index("moves") if "moves" in words else len(words)
     start = " ".join(words[:end])
-    return UsiLine(None if start == "startpos" else start, words[end + 1 :])
+    return UsiLine(None if start == "startpos" else start, words[end + 1 :], end=word)
 
 
 def written(start: str, moves: Sequence[str], evaluations: Sequence[int | None]) -> str:
     """A game as one line, with a second one where something was thought of it."""
-    text = " ".join(["position sfen", start, *(["moves", *moves] if moves else [])]) + "\n"
+    start = start if start == "startpos" else f"sfen {start}"
+    text = " ".join(["position", start, *(["moves", *moves] if moves else [])]) + "\n"
     if any(each is not None for each in evaluations):
         text += " ".join(["# evaluations", *("-" if each is None else str(each) for each in evaluations)]) + "\n"
     return text

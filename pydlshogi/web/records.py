@@ -98,14 +98,23 @@ def names_of(played: TableGame) -> list[str]:
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
-    """Of the game shown, or of the first that can be played so; else of one with its ranks, to say what is wrong."""
-    recorded, names = RecordedLine(line.moves, evaluations=line.evaluations), (shown, *GAMES)
-    for name in names:
-        with suppress(ValueError):
-            position = GAMES[name].position(line.start)
-            for move in line.moves:
-                position.push(position.move_from_usi(move))
-            return RecordedGame(name, line.start, recorded)
-    ranks = (line.start or "").count("/")
-    likely = (name for name in names if GAMES[name].position(None).sfen().count("/") == ranks)
-    return RecordedGame(next(likely, shown), line.start, recorded)
+    """Of the game in which most of its moves are legal; of such ones the game shown, or one with its ranks."""
+    return _told(max((shown, *GAMES), key=partial(_fits, line)), line)
+
+
+def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
+    made, ranks = -1, GAMES[name].position(None).sfen().count("/")
+    with suppress(ValueError):
+        position = GAMES[name].position(line.start)
+        for made, move in enumerate(line.moves):  # noqa: B007
+            position.push(position.move_from_usi(move))
+        made = len(line.moves)
+    return made, ranks == (line.start or "").count("/")
+
+
+def _told(name: str, line: UsiLine) -> RecordedGame:
+    """How the game ended, its own formats know."""
+    files = GAMES[name].files
+    if files and (games := files.opened(str(line).encode(), str(line))):
+        return games[0]()
+    return RecordedGame(name, line.start, RecordedLine(line.moves, evaluations=line.evaluations))

@@ -212,7 +212,7 @@ def _parse(path: Path, lines: Iterable[str], plies: int | None, game: str) -> It
         words = line.split()
         if not words or words[0].startswith("#") or (len(words) == 1 and USI_MOVE.fullmatch(words[0])):
             continue
-        start, moves, _ = read_line(line)
+        start, moves, *_ = read_line(line)
         opening = Opening(start, tuple(moves[:plies]), game)
         try:
             # Far above what any opening reaches: the limit is the match's business.

@@ -1,6 +1,5 @@
 """Records of Othello on the board: WTHOR, GGF and transcripts."""
 
-import re
 from functools import partial
 from typing import Any, Final
 
@@ -9,22 +8,19 @@ from pydlshogi.games.othello.ggf import ggf, holds_ggf
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
-from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, transcript
+from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, holds_transcript, transcript
 from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
 from pydlshogi.web.played import TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
 from pydlshogi.web.tree import RecordedGame, RecordedLine
 
-_TRANSCRIPT: Final = re.compile(r"(?:\s*(?:[a-h][1-8]|pass|pa|ps|--))+\s*", re.IGNORECASE)
-
 
 def _opened(data: bytes, text: str) -> Opened | None:
-    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     try:
         if _is_wthor(data):
             header, rows = parse_wthor(data)
             return [partial(_of_archive, rows[number : number + 1], int(header["year"])) for number in range(len(rows))]
-        if holds_ggf(text) or _TRANSCRIPT.fullmatch(first):
+        if holds_ggf(text) or holds_transcript(text):
             return [partial(_recorded, game) for game in parse_games(text)]
     except RecordError as error:
         raise OpenError(f"the record: {error}") from None
@@ -73,10 +69,8 @@ def _saved(played: TableGame, *_: Any) -> File:
 
 
 def _typed(text: str) -> RecordedGame | None:
-    if not _TRANSCRIPT.fullmatch(text):
-        return None
     opened = _opened(b"", text.replace("\n", " "))
     return opened[0]() if opened else None
 
 
-FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf"), _typed)
+FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf", ".obf"), _typed)

@@ -6,13 +6,14 @@ from typing import Final
 
 from pydlshogi.games.othello.rules import PASS, move_name, parse_move, position_of
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
+from pydlshogi.support.decoding import one_line
 
 # In a move a bracket is one that was left open; elsewhere, in a name say, it is a letter.
 _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*|(?<=[A-Za-z]{2}\[)[^]]*)\]\s*")
 _RESULT: Final = re.compile(r"([+-]?(?:[0-5]?\d|6[0-4])(?!\d)(?:\.\d*)?)(?::([rt]))?")
 _ENDINGS: Final = {"r": "resignation", "t": "time"}
 _FLAGS: Final = {ending: f":{flag}" for flag, ending in _ENDINGS.items()}
-_GAME: Final = re.compile(r"\(;\s*[A-Za-z]+\[")
+_GAME: Final = re.compile(r"^(?!N[+-]|[*'{$])[^：\n]*\(;\s*[A-Za-z]+\[", re.MULTILINE)
 
 
 def holds_ggf(text: str) -> bool:
@@ -56,7 +57,7 @@ def ggf(game: Transcript) -> str:
 
 def _plain(value: str) -> str:
     """A value as GGF can hold it: it knows no way to write a closing bracket, nor a line's end."""
-    return " ".join(value.replace("[", "(").replace("]", ")").split())
+    return " ".join(one_line(value).replace("[", "(").replace("]", ")").split())
 
 
 def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:

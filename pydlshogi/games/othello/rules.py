@@ -36,7 +36,7 @@ _H8: Final = np.uint64(1 << 63)
 _INNER_FILES: Final = np.uint64(0x7E7E7E7E7E7E7E7E)
 """Squares from which a line along a rank or a diagonal goes on to both sides."""
 
-_DISCS: Final = str.maketrans("*BW.", "XXO-")
+_DISCS: Final = str.maketrans("*0BW1.", "XXXOO-")
 _SQUARES: Final = [file + rank for rank in "12345678" for file in "abcdefgh"]
 
 
@@ -209,7 +209,7 @@ START_OPPONENT: Final = np.uint64(START.opponent)
 def position_of(diagram: str) -> Position:
     """The position that `Position.diagram` wrote. Raises ValueError.
 
-    Black may also be `*` or `B`, White `W`, and an empty square `.`.
+    Black may also be `*`, `B` or `0`, White `W` or `1`, and an empty square `.`.
     """
     discs = "".join(diagram.split()).upper().translate(_DISCS)
     if len(discs) != 65 or set(discs[:64]) - set("XO-") or discs[64] not in "XO":

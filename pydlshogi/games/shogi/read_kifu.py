@@ -38,7 +38,7 @@ class KifuError(OneLineError):
 
 
 def read(path: str | PathLike[str]) -> list[Game]:
-    """The games of one record file: one, or for CSA files as many as it holds.
+    """The games of one record file, as many as it holds.
 
     Raises KifuError where the file cannot be opened, is no record, or breaks the rules of its format or of shogi.
     """

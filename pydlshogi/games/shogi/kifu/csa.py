@@ -13,24 +13,25 @@ from typing import Final, get_args
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
+    UNKNOWN,
     Comments,
     Conclusion,
     Ending,
     Game,
     RecordError,
     Win,
-    comment_lines,
-    one_line,
+    games_of,
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.kifu.kif import score_of
+from pydlshogi.games.shogi.kifu.kif import comment_lines, score_of
 from pydlshogi.games.shogi.names import BLACK, GOLD
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import LETTERS as SFEN_LETTERS
 from pydlshogi.games.shogi.sfen import ON_BOARD, START_SFEN, move_of
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.support.decoding import one_line
 from pydlshogi.support.sfen_fields import pieces_on
 
 _SIGNS: Final = "+-"
@@ -96,19 +97,12 @@ def holds_csa(text: str) -> bool:
 def parse(text: str) -> list[Game]:
     """The games of a CSA text, separated by lines of a single `/`.
 
-    Raises RecordError for a statement that is not CSA, and at the first illegal move that the record itself does not
-    end by.
+    Raises RecordError for a statement that is not CSA, and at an illegal move unless it is the last and not the first.
     """
     blocks = [text]
     if "\n/" in text or text.startswith("/"):
         blocks = [block for block in _SEPARATOR.split(text) if not _COMMENTS_ONLY.match(block)]
-    games: list[Game] = []
-    for number, block in enumerate(blocks, 1):
-        try:
-            games.append(_Reader(block).game())
-        except RecordError as error:
-            raise RecordError(f"game {number}: {error}" if len(blocks) > 1 else str(error)) from None
-    return games
+    return games_of(blocks, lambda block: _Reader(block).game())
 
 
 class _Reader:
@@ -139,10 +133,8 @@ class _Reader:
     def game(self) -> Game:
         if not (self._position or self._board or self._special or self._notes):
             raise RecordError("neither a position nor a move nor a player: not a CSA record")
-        self._set_up(BLACK)
-        ending, win = self._result()
-        if self._illegal and ending != "illegal_move":
-            raise self._refusal()
+        turn = self._set_up(BLACK).turn
+        ending, win = settle(self._conclusion(), turn, self._illegal, len(self._moves))
         notes, count = self._notes, len(self._moves)
         return Game(
             self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals[:count]), tuple(self._times[:count]),
@@ -218,21 +210,19 @@ class _Reader:
     def _refusal(self) -> RecordError:
         return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
 
-    def _result(self) -> tuple[Ending, Win | None]:
-        """Ending and winner. The server's summary knows better than the last statement: it writes `%TORYO` for a lost
+    def _conclusion(self) -> Conclusion:
+        """How the game ended. The server's summary knows better than the last statement: it writes `%TORYO` for a lost
         connection, `%KACHI` for a wrong declaration, and no statement at all for time, repetition and illegal moves.
         """
         cause, *results = self._notes.get("'summary", "").split(":")
         if cause in _CAUSES and len(results) == 2:
             win = _RESULTS.get(results[0].rpartition(" ")[2])
             return _CAUSES[cause], None if _CAUSES[cause] == "abnormal" else win
-        assert self._board is not None
-        turn = self._board.turn
         if self._special == "%ILLEGAL_MOVE" and not self._illegal:
-            repetition = self._board.fourfold()
+            repetition = self._set_up(BLACK).fourfold()
             if repetition and repetition.value == 1.0:
-                return settle(("perpetual_check", "+"), turn)
-        return settle(SPECIAL.get(self._special, ("unknown", None)), turn)
+                return "perpetual_check", "+"
+        return SPECIAL.get(self._special, UNKNOWN)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -360,12 +350,12 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     if game.variations:
         raise RecordError("CSA cannot hold variations")
     names = [one_line(name) for name in game.names]
-    event, place = (one_line(value) for value in (game.event, game.place))
+    event, place, date = map(one_line, (game.event, game.place, game.date))
     fractions = any(time is not None and time != int(time) for time in game.times)
-    modern = fractions or not "".join((*names, event, place, game.date, *game.comments)).isascii()
+    modern = fractions or not "".join((*names, event, place, date, *map(one_line, game.comments))).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
     text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
-    headers = (("EVENT", event), ("SITE", place), ("START_TIME", game.date))
+    headers = (("EVENT", event), ("SITE", place), ("START_TIME", date))
     text += [f"${key}:{value}" for key, value in headers if value]
     position = ShogiPosition(game.start_sfen)
     text += ["PI", "+"] if game.start_sfen == START_SFEN else _rows(position)
@@ -398,6 +388,6 @@ def _closing(game: Game, turn: int) -> list[str]:
         return []
     cause = next(cause for cause, ending in reversed(_CAUSES.items()) if ending == game.ending)
     results = {"b": ("win", "lose"), "w": ("lose", "win"), "d": ("draw", "draw"), None: ("none", "none")}[game.win]
-    players = (f"{name.replace(':', ' ')} {result}" for name, result in zip(game.names, results, strict=True))
+    players = (f"{one_line(name).replace(':', ' ')} {result}" for name, result in zip(game.names, results, strict=True))
     offence = {"b": ["%-ILLEGAL_ACTION"], "w": ["%+ILLEGAL_ACTION"]}.get(game.win or "", [])
     return (offence if game.ending == "perpetual_check" else []) + [f"'summary:{cause}:{':'.join(players)}"]

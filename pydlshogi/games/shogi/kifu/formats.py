@@ -29,14 +29,14 @@ class Format(NamedTuple):
 
 FORMATS: Final = (
     Format("JKF", (".jkf",), jkf.holds_jkf, lambda text: [jkf.parse(text)], jkf.to_jkf),
-    Format("lines of USI", (".usi",), holds_usi, usi.parse, usi.to_usi, between=""),
+    Format("lines of USI", (".usi", ".sfen"), holds_usi, usi.parse, usi.to_usi, between=""),
     Format("CSA", (".csa",), csa.holds_csa, csa.parse, csa.to_csa, between="/\n"),
     # Last: it takes everything, and says what is wrong with what is no record at all.
     Format(
         "KIF, KI2",
         (".kif", ".kifu", ".ki2", ".ki2u"),
         lambda text: True,
-        lambda text: [kif.parse(text)],
+        kif.parse,
         to_kif,
         encode=kif_bytes,
     ),

@@ -1,7 +1,7 @@
 """What a record says of one game, whatever format it was written in. Knows the rules of shogi, but no format."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -92,6 +92,17 @@ class Comments(dict[int, list[str]]):
         return tuple(said.get(ply, "") for ply in range(1 + max(said, default=-1)))
 
 
+def games_of(texts: Sequence[str], read: Callable[[str], Game]) -> list[Game]:
+    """The games of the texts of a file. Raises RecordError, which says which one."""
+    games: list[Game] = []
+    for number, text in enumerate(texts, 1):
+        try:
+            games.append(read(text))
+        except RecordError as error:
+            raise RecordError(f"game {number}: {error}" if len(texts) > 1 else str(error)) from None
+    return games
+
+
 class Line:
     """What has been read of the game or of a variation."""
 
@@ -125,14 +136,20 @@ def game_with(
     )  # fmt: skip
 
 
-def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
-    """The lines of the comment on the position after `ply` moves, each with the mark of a format before it."""
-    return [mark + line for text in comments[ply : ply + 1] if text for line in text.split("\n")]
+def settle(conclusion: Conclusion, turn: int, illegal: str = "", made: int = 0) -> tuple[Ending, Win | None]:
+    """Ending and winner of a game in which `turn` (0 Black, 1 White) is to move.
 
-
-def settle(conclusion: Conclusion, turn: int) -> tuple[Ending, Win | None]:
-    """Ending and winner of a game in which `turn` (0 Black, 1 White) is to move."""
+    `illegal`: the last move of the record where it is that, and how many are `made` before. It ended the game unless
+    the record tells another ending, for which the other side is to move. Raises RecordError if it is the only one and
+    not what the record ends by.
+    """
     ending, outcome = conclusion
+    if illegal and not made and ending != "illegal_move":
+        raise RecordError(f"move 1, {illegal}, is illegal")
+    if illegal and ending not in ("illegal_move", "unknown"):
+        turn = 1 - turn
+    elif illegal and outcome not in _SIDES:
+        ending, outcome = "illegal_move", "-"
     if outcome == "+":
         return ending, _SIDES[turn]
     if outcome == "-":
@@ -155,11 +172,6 @@ def replay(game: Game) -> Iterator[tuple[ShogiPosition, int]]:
     for move in game.moves:
         yield position, move
         position.push(move)
-
-
-def one_line(text: str) -> str:
-    """For a header of a record."""
-    return " ".join(text.splitlines())
 
 
 def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:

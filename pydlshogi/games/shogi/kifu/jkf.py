@@ -22,11 +22,12 @@ from pydlshogi.games.shogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.kifu.kif import HANDICAPS, evaluation_of
+from pydlshogi.games.shogi.kifu.kif import HANDICAPS, comment_lines, evaluation_of
 from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
 from pydlshogi.games.shogi.names import GOLD, ROOK
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
+from pydlshogi.support.decoding import one_line
 
 _PRESETS: Final = {
     "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
@@ -47,12 +48,19 @@ def holds_jkf(text: str) -> bool:
 def parse(text: str) -> Game:
     """The game of a JKF text. Raises RecordError, as `kif.parse`."""
     try:
-        record = json.loads(text)
-        return _Reader(record["header"], record.get("initial") or {"preset": "HIRATE"}, record["moves"]).game()
+        record = _without_null(json.loads(text))
+        return _Reader(record.get("header", {}), record.get("initial", {"preset": "HIRATE"}), record["moves"]).game()
     except RecordError:
         raise
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise RecordError(f"not a JKF record: {error!r}"[:120]) from error
+        raise RecordError("it is JSON, but no JKF record, or a damaged one") from error
+
+
+def _without_null(value: Any) -> Any:
+    """Null is as good as absent, in a list as {}."""
+    if isinstance(value, dict):
+        return {name: _without_null(each) for name, each in value.items() if each is not None}
+    return [_without_null(each or {}) for each in value] if isinstance(value, list) else value
 
 
 class _Reader:
@@ -71,10 +79,10 @@ class _Reader:
         for comment in first.get("comments", ()):
             main.comments.add(0, comment)
         forks = self._read(main, rest)
-        if main.illegal and (main.conclusion or UNKNOWN)[0] != "illegal_move":
-            raise RecordError(f"move {len(main.moves) + 1}, {main.illegal}, is illegal")
-        conclusion = ("illegal_move", "-") if main.illegal else main.conclusion or UNKNOWN
-        self._result = settle(conclusion, self._position.turn)
+        made = len(main.moves)
+        if main.illegal and any("move" in each for each in rest[made + 1 :]):
+            raise RecordError(f"move {made + 1}, {main.illegal}, is illegal")
+        self._result = settle(main.conclusion or UNKNOWN, self._position.turn, main.illegal, made)
         self._main = main
         self._read_forks(forks)
 
@@ -128,7 +136,7 @@ class _Reader:
         line.moves += made
         line.evals.append(None)
         now = (time or {}).get("now")
-        seconds = now and 3600 * now.get("h", 0) + 60 * now["m"] + now["s"]
+        seconds = now and 3600 * now.get("h", 0) + 60 * now.get("m", 0) + now.get("s", 0)
         if seconds and not 0 < seconds < _LONGEST:
             raise RecordError(f"a move took {seconds} s")
         line.times.append(seconds)
@@ -141,7 +149,7 @@ def _square(place: dict[str, int]) -> int:
 
 
 def _start(initial: dict[str, Any]) -> str:
-    preset = initial["preset"]
+    preset = initial.get("preset", "OTHER")
     if preset != "OTHER":
         return HANDICAPS[_PRESETS[preset]]
     data, pieces, hands = initial["data"], dict[tuple[int, int], str](), Counter[str]()
@@ -153,7 +161,7 @@ def _start(initial: dict[str, Any]) -> str:
     for side, hand in enumerate(data.get("hands", ())):
         for name, count in hand.items():
             hands[LETTERS[name].lower() if side else LETTERS[name]] += int(count)
-    return sfen_of(pieces, hands, int(data["color"]))
+    return sfen_of(pieces, hands, int(data.get("color", 0)))
 
 
 def to_jkf(game: Game) -> str:
@@ -164,11 +172,11 @@ def to_jkf(game: Game) -> str:
     handicap = HANDICAP_NAMES.get(game.start_sfen)
     preset = next((preset for preset, name in _PRESETS.items() if name == handicap), "OTHER")
     initial = {"preset": preset} | ({"data": _position(game.start_sfen)} if preset == "OTHER" else {})
-    said_of = (*game.names, game.date, game.event, game.place)
+    said_of = map(one_line, (*game.names, game.date, game.event, game.place))
     headers = zip(("先手", "後手", "開始日時", "棋戦", "場所"), said_of, strict=True)
     writer = _Writer(ShogiPosition(game.start_sfen))
     said = (*game.comments, *("",) * (len(game.moves) + 1 - len(game.comments)))
-    moves = [_with_comments({}, said[0]), *writer.line(game.moves, game.evals, game.times, said[1:])]
+    moves = [_with_comments({}, comment_lines(said, 0, "")), *writer.line(game.moves, game.evals, game.times, said[1:])]
     turn, endings = writer.position.turn, [game.ending, *_NEAREST] if game.ending != "unknown" or game.win else []
     words = (
         word for each in endings for word, conclusion in SPECIAL.items() if settle(conclusion, turn) == (each, game.win)
@@ -202,8 +210,8 @@ class _Writer:
             if time is not None:
                 written["time"] = {"now": _time(time), "total": _time(self._spent[-1])}
             self.position.push(move)
-            lines = [f"#評価値={evaluation}"] * (evaluation is not None) + [comment] * bool(comment)
-            yield _with_comments(written, "\n".join(lines))
+            lines = [f"#評価値={evaluation}"] * (evaluation is not None)
+            yield _with_comments(written, lines + comment_lines([comment], 0, ""))
 
     def fork(self, variation: Variation) -> None:
         after = variation.after
@@ -237,8 +245,8 @@ class _Writer:
         return written
 
 
-def _with_comments(written: dict[str, Any], comment: str) -> dict[str, Any]:
-    return written | ({"comments": comment.split("\n")} if comment else {})
+def _with_comments(written: dict[str, Any], lines: list[str]) -> dict[str, Any]:
+    return written | ({"comments": lines} if lines else {})
 
 
 def _place(square: int) -> dict[str, int]:

@@ -5,6 +5,7 @@ ShogiHome, floodgate and lishogi.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
@@ -21,6 +22,7 @@ from pydlshogi.games.shogi.kifu.game import (
     Variation,
     Win,
     game_with,
+    games_of,
     settle,
     sfen_of,
 )
@@ -40,6 +42,7 @@ from pydlshogi.games.shogi.names import (
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN
 from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.support.decoding import lines_of
 
 _LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 HANDICAPS: Final[dict[str, str]] = {
@@ -60,6 +63,20 @@ HANDICAPS: Final[dict[str, str]] = {
     "八枚落ち": f"3gkg3/9{_LOWER}",
     "十枚落ち": f"4k4/9{_LOWER}",
 }
+_RARE_HANDICAPS: Final = {
+    "両香落ち": f"1nsgkgsn1/1r5b1{_LOWER}",
+    "右三枚落ち": f"1nsgkgsnl/9{_LOWER}",
+    "七枚落ち": f"3gkgs2/9{_LOWER}",
+    "九枚落ち": f"4kg3/9{_LOWER}",
+    "歩三兵": "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w 3p 1",
+    "裸玉": "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "トンボ桂香": f"ln2k2nl/1r5b1{_LOWER}",
+    "トンボ香": f"l3k3l/1r5b1{_LOWER}",
+    "トンボ": f"4k4/1r5b1{_LOWER}",
+    "太閤落ち": f"lnsgkgsnl/1r5b1{_LOWER.replace('ppp', 'p1p', 1)}",
+}
+"""That few programs know: they are read by name, and written as diagrams."""
+_OF_A_SIDE: Final = {"R": 1, "B": 1, "G": 2, "S": 2, "N": 2, "L": 2}
 NAMES: Final = " 歩香桂銀角飛金玉と杏圭全馬龍"
 """By the number of a piece."""
 _PIECES: Final = {
@@ -91,6 +108,9 @@ _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六�
 _VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
 _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
+_HEADER: Final = re.compile(rf"\s*(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
+_ABOVE: Final = re.compile(r"#|[^\s\d*&|:：▲△▼▽☗☖]+[:：]")
+_THREE: Final = re.compile(r"^(\s*手合割\s*[:：]\s*)三枚", re.MULTILINE)
 
 ENDINGS: Final[dict[str, Conclusion]] = {
     "投了": ("resign", "-"),
@@ -115,6 +135,8 @@ ENDINGS: Final[dict[str, Conclusion]] = {
 }
 """The words that end a game; of those that end it alike the first is written."""
 
+_KI2_END: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*(?P<word>{'|'.join(ENDINGS)})")
+
 # Nearly all evaluations.
 _SCORE: Final = re.compile(
     r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
@@ -123,25 +145,58 @@ _BLACK_VIEW: Final = (
     re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
     re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
     re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
-    re.compile(r"\*\s*\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
-    re.compile(r"\*\s*\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
+    re.compile(r"\* *\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
+    re.compile(r"\* *\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
 )
+_FIGURE: Final = re.compile(r"\*|[+-]?\d")
+"""How comments of programs begin in one format or other."""
 _MOVER_VIEW: Final = (
     re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
     re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
 )
 
 
-def parse(text: str) -> Game:
-    """The game of a KIF or KI2 text, with its variations.
+def parse(text: str) -> list[Game]:
+    """The games of a KIF or KI2 text, with their variations.
 
-    Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at the
-    first illegal move that the record itself does not end by. A variation ends before its first illegal move.
+    Raises RecordError for a line that should be a move and is not, for a position no game can start from, and at an
+    illegal move unless it is the last and not the first. A variation ends before its first illegal move.
     """
-    try:
-        return _read(text, at_once=True)
-    except RecordError:
-        return _read(text, at_once=False)
+    return games_of(_records(text), _game)
+
+
+def _records(text: str) -> list[str]:
+    """The texts of the games: a header between moves begins the next one, with the headers right above it.
+
+    `first`: the line that the next one begins with, if moves follow; -1: below moves, where no header has come yet.
+    """
+    records, first = [list[str]()], 0
+    for line in text.split("\n"):
+        lines = records[-1]
+        if first < 0 and _HEADER.match(line):
+            first = next(number for number in range(len(lines), 0, -1) if not _ABOVE.match(lines[number - 1]))
+        elif first >= 0 and (line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]) or _NUMBERED.match(line)):
+            if first:
+                records.append(lines[first:])
+                del lines[first:]
+            first = -1
+        records[-1].append(line)
+    return ["\n".join(lines) for lines in records]
+
+
+def _game(text: str) -> Game:
+    """The game; of 三枚落ち, which some play without the other lance, the one that its moves fit."""
+    errors, games = list[RecordError](), list[Game]()
+    for reading in dict.fromkeys((text, _THREE.sub(r"\1右三枚", text))):
+        for at_once in (True, False):
+            try:
+                games.append(_read(reading, at_once))
+                break
+            except RecordError as error:
+                errors.append(error)
+    if not games:
+        raise errors[1]
+    return max(games, key=lambda game: len(game.moves))
 
 
 def _read(text: str, at_once: bool) -> Game:
@@ -250,13 +305,8 @@ class _Reader:
                 raise self._refusal()
             read.moves = made
         conclusion = None if read.conclusion == UNKNOWN else read.conclusion
-        ending, win = settle(conclusion or _conclusion(self._closing, position), position.turn)
-        if read.illegal:
-            if ending != "illegal_move":
-                raise self._refusal()
-            # It is not made, so its maker is to move here, and the other side was when the record named the winner.
-            ending, win = settle(("illegal_move", "-"), position.turn)
-        return ending, win
+        conclusion = conclusion or _conclusion(self._closing, position)
+        return settle(conclusion, position.turn, read.illegal, len(read.moves))
 
     def _read_header(self, line: str, narrow: str) -> None:
         if line.startswith("|"):
@@ -271,11 +321,11 @@ class _Reader:
 
     def _set_up(self) -> ShogiPosition:
         if self._position is None:
-            handicap = self._headers.get("手合割", "").partition("#")[0].strip() or "平手"
+            handicap = re.sub(r"[\s+＋]", "", self._headers.get("手合割", "").partition("#")[0]) or "平手"
             if self._rows:
                 self._start_sfen = self._diagram()
-            elif handicap in HANDICAPS:
-                self._start_sfen = HANDICAPS[handicap]
+            elif start := _handicap(handicap):
+                self._start_sfen = start
             elif handicap == "その他":
                 raise RecordError("手合割 その他 (another start position) without a diagram of it")
             else:
@@ -326,6 +376,9 @@ class _Reader:
             raise RecordError("what a move of KI2 says depends on those before it")
         position = 0
         while position < len(line):
+            if end := _KI2_END.match(line, position):
+                self._line.conclusion = settle(ENDINGS[end["word"]], int(end["sign"] in _SIGNS[1]))
+                return
             move = _KI2_MOVE.match(line, position)
             if not move:
                 raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
@@ -336,7 +389,7 @@ class _Reader:
 
     def _make(self, text: str, move: int, time: float | None) -> None:
         line = self._line
-        if line.illegal or line.conclusion:
+        if line.illegal or line.conclusion or (self._closing and self._main is None):
             if self._main is not None:
                 return
             raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
@@ -400,6 +453,17 @@ class _Reader:
         if len(made) > 1:
             raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
         return made[0] if made else 0
+
+
+def _handicap(name: str) -> str | None:
+    """The position that is called so. Of those with 得 the lower side holds what the upper side gives away."""
+    name = name.replace("兩", "両")
+    start = (HANDICAPS | _RARE_HANDICAPS).get(name.replace("得", "落ち"))
+    if start and "得" in name:
+        given = {letter: full - start.count(letter.lower()) for letter, full in _OF_A_SIDE.items()}
+        held = (f"{many if many > 1 else ''}{letter}" for letter, many in given.items() if many)
+        start = start.replace(" - ", f" {''.join(held)} ")
+    return start
 
 
 class _KifMove(NamedTuple):
@@ -487,6 +551,16 @@ def _conclusion(result: str, position: ShogiPosition) -> Conclusion:
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("resign" if len(position.legal_moves()) else "mate"), "b" if wins else "w"
     return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
+
+
+def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
+    """The lines of the comment on the position after `ply` moves, each with the mark of a format before it.
+
+    A tab keeps what people write apart from what programs write in the same place.
+    """
+    lines = [line for text in comments[ply : ply + 1] for line in lines_of(text)]
+    like_programs = (_FIGURE.match(line) or evaluation_of(f"*{line}", BLACK) is not None for line in lines)
+    return [f"{mark}\t{line}" if like else mark + line for line, like in zip(lines, like_programs, strict=True)]
 
 
 def score_of(comment: str) -> int | None:

@@ -5,11 +5,12 @@ from typing import Final
 
 from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
-from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, comment_lines, one_line, settle
-from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES
+from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, settle
+from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES, comment_lines
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of
 from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.support.decoding import one_line
 
 HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
 
@@ -76,7 +77,7 @@ def to_kif(
     position = ShogiPosition(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
     headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
-    text = [f"{key}：{one_line(value)}" for key, value in headers if value]
+    text = [f"{key}：{one_line(value)}" for key, value in headers if one_line(value)]
     text += [f"手合割：{handicap}"] if handicap else _diagram(position)
     text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
@@ -164,7 +165,6 @@ def _closing(game: Game, turn: int, winner: str) -> list[str]:
 
 def kif_bytes(text: str) -> bytes:
     """KIF text as its readers expect it: in Shift_JIS where that can say everything."""
-    try:
-        return f"#KIF version=2.0 encoding=Shift_JIS\n{text}".encode("cp932")
-    except UnicodeEncodeError:
-        return f"#KIF version=2.0 encoding=UTF-8\n{text}".encode()
+    fits = text.encode("cp932", "replace").decode("cp932", "replace") == text  # it writes two wave dashes as one
+    name, codec = ("Shift_JIS", "cp932") if fits else ("UTF-8", "utf-8")
+    return f"#KIF version=2.0 encoding={name}\n{text}".encode(codec)
