@@ -3,6 +3,7 @@
 A few examples each; `python -m pytest --hypothesis-profile=long tests/test_fuzz.py` takes its time.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,6 +39,14 @@ ANALYSIS = """{"id": "a", "maxVisits": 5}|{"id": "b", "maxTime": 0.01, "searchMo
 {"id": "d", "game": "othello", "moves": ["f5"], "opponent": "easy"}
 {"id": "t", "action": "terminate", "terminateId": "a"}
 {"id": "e", "start": "+R+R+B+BK4/GGGGSSSS1/9/9/9/9/9/9/4k4 b - 1", "opponent": "policy only"}"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_is_logged() -> Iterator[None]:
+    """With it pytest-xdist would have to send what is no text."""
+    logging.disable()
+    yield
+    logging.disable(logging.NOTSET)
 
 
 def lines_of(text: str) -> st.SearchStrategy[list[str]]:
