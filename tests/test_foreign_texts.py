@@ -179,8 +179,8 @@ def test_any_text_comes_back_as_it_was_written() -> None:
         variation = Variation(1, (other,), (None,), (None,), (text(),))
         game = replace(game, comments=comments, variations=(variation,))
         for suffix in WRITTEN:
-            told = replace(game, variations=()) if suffix in (".csa", ".usi") else game
-            written = file_of([told], suffix)
+            held = replace(game, variations=()) if suffix in (".csa", ".usi") else game
+            written = file_of([held], suffix)
             (read,) = parse(written, "record")
             assert file_of([read], suffix) == written, (number, suffix)
             assert (read.moves, read.evals) == (moves, evals)

@@ -99,7 +99,7 @@ def names_of(played: TableGame) -> list[str]:
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
     """Of the game in which most of its moves are legal; of such ones the game shown, or one with its ranks."""
-    return _told(max((shown, *GAMES), key=partial(_fits, line)), line)
+    return _with_ending(max((shown, *GAMES), key=partial(_fits, line)), line)
 
 
 def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
@@ -112,7 +112,7 @@ def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
     return made, ranks == (line.start or "").count("/")
 
 
-def _told(name: str, line: UsiLine) -> RecordedGame:
+def _with_ending(name: str, line: UsiLine) -> RecordedGame:
     """How the game ended, its own formats know."""
     files = GAMES[name].files
     if files and (games := files.opened(str(line).encode(), str(line))):
