@@ -176,7 +176,7 @@ class BasePlayer(ABC):
         return loaded.remarks
 
     def share_cores(self, players: int) -> None:  # noqa: B027
-        """As many players as that search at once from now on."""
+        """From now on `players` of its kind search at once, and divide the cores among them."""
 
     # The game
 

@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, Final
 from pydlshogi.entry import GameEntry, Look, Name, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.dobutsu import is_solved
+from pydlshogi.games.dobutsu.options import DobutsuOptions
 from pydlshogi.player.base_player import BasePlayer, Engine
-from pydlshogi.player.mcts_options import MCTSOptions
-from pydlshogi.player.options import Check
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
     from pydlshogi.games.dobutsu.position import DobutsuPosition
-
-
-class DobutsuOptions(MCTSOptions):
-    """What the engine lets the user decide."""
-
-    perfect_play = Check("Perfect_Play", False, help="play by the solution of the game, once that has been made")
 
 
 class Dobutsu(GameEntry):

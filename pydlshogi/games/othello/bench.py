@@ -1,16 +1,16 @@
 """How fast Othello is searched, for `python -m pydlshogi.bench othello`."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.engine.rollouts import SHIPPED_ROLLOUTS, TableRollouts, load_rollouts
-from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import RULES
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import Engine
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.files import shipped_model
@@ -25,11 +25,11 @@ _SEARCHES: Final[Sequence[tuple[str, int, Mapping[str, str]]]] = (
 """Names, playouts and options."""
 
 
-def speeds(seconds: float = 1.0) -> Iterator[str]:
+def speeds(mcts: Callable[[], Engine], seconds: float = 1.0) -> Iterator[str]:
     """Lines on the searching engine of Othello, by CPU time. Raises PlayerError."""
     start, middle = OthelloPosition(), OthelloPosition(parse_transcript(_MIDDLE_GAME).end)
     for name, playouts, settings in _SEARCHES:
-        engine = GAME.mcts()
+        engine = mcts()
         apply_settings(engine.options, {"Threads": "1", **settings})
         player = engine.load()
         player.prepare()

@@ -113,7 +113,7 @@ class Othello(GameEntry):
     def speeds(self, playouts: int) -> Iterator[str]:
         from pydlshogi.games.othello.bench import speeds
 
-        return speeds()
+        return speeds(self.mcts)
 
     def opening(self, position: "OthelloPosition", before: OpeningNames) -> OpeningNames:
         from pydlshogi.games.othello.openings import opening

@@ -54,7 +54,7 @@ class Compiled(NamedTuple):
     remarks: Sequence[str] = ()
 
 
-def _compiled() -> Compiled:
+def _compile() -> Compiled:
     prepare()
     return Compiled()
 
@@ -76,7 +76,7 @@ class ShogiMateSearcher(MateSearcher):
         self._solution: Line = ()
 
     def loading(self, _: MCTSPlayerOptions) -> Callable[[], Compiled] | None:
-        return None if self._compiled else _compiled
+        return None if self._compiled else _compile
 
     def install(self, _: Compiled) -> None:
         self._compiled = True
