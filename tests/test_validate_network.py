@@ -1,5 +1,6 @@
 """The tables of the model card, from networks and records small enough to be counted by hand."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *networks: str) -> int:
-    files = [str(folder / network) for network in networks]
+    files = [network if network.startswith("--") else str(folder / network) for network in networks]
     return main([*files, f"--games={folder / 'games.jsonl'}", f"--cache={folder}"])
 
 
@@ -31,6 +32,23 @@ def test_networks_stand_side_by_side(folder: Path, capsys: pytest.CaptureFixture
     top1 = next(line for line in lines if "top-1)" in line).split("|")
     assert top1[2] == top1[3]
     assert sum(int(line.split("|")[1]) for line in lines[-10:]) in (0, 40, 80)
+
+
+def test_the_search_is_asked_about_single_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three mates in one; the last was not seen, and the game was lost."""
+    mates = [
+        {"sfen": f"{board} 1", "bestmove": move, "turn": turn, "gameResult": result, "eval": 2000}
+        for board, move, turn, result in (
+            ("4k4/9/4P4/9/9/9/9/9/4K4 b G", "G*5b", 0, 1),
+            ("4k4/9/9/9/9/9/4p4/9/4K4 w g", "G*5h", 1, 2),
+            ("4k4/9/9/9/9/9/4p4/9/4K4 w g", "G*5h", 1, 1),
+        )
+    ]
+    (folder / "games.jsonl").write_text("\n".join(map(json.dumps, mates)))
+    assert run(folder, "net.npz", "--nodes=8") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "| the move played is the search's | 100.0 % |" in lines
+    assert "| the winner predicted by the search | 66.7 % |" in lines
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,10 @@
 Prints the tables of the laboratory book, one column a network; a framework and an arithmetic may follow its name:
 
     python -m utils.validate_network model/pydlshogi.npz other.onnx,onnx --games games.jsonl.xz
+
+`--movetime 1000` or `--nodes 800` adds the moves and the win rates of the engine's search, one thread, no book:
+
+    python -m utils.validate_network model/pydlshogi.npz --games floodgate_hcpe_1000.jsonl --movetime 1000
 """
 
 import argparse
@@ -10,17 +14,27 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
+import numpy as np
 from tqdm import tqdm
 
+from pydlshogi.analysis import assessment
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME
+from pydlshogi.games.shogi.sfen import usi_of
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
 from pydlshogi.games.shogi.training.formats import load
-from pydlshogi.games.shogi.training.records import Positions
+from pydlshogi.games.shogi.training.records import WIN, Positions
 from pydlshogi.games.shogi.training.validation import PHASES, validate
 from pydlshogi.network.loading import load_backend
-from pydlshogi.support.command_line import exit_status, natural, parser_for
+from pydlshogi.player.ask import ask
+from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.validation import Report, asking, sample
+from utils.lab.search_records import Item, item_of, reached
 
 FIGURES = {
     "top1": "the move played is its first choice (top-1)",
@@ -29,6 +43,8 @@ FIGURES = {
     "policy_loss": "policy loss (nats)",
     "value_loss": "value loss (nats)",
     "eval_error": "win rate, apart from that of the record's evaluation (root mean square)",
+    "searched_top1": "the move played is the search's",
+    "searched_value_accuracy": "the winner predicted by the search",
 }
 
 
@@ -41,11 +57,30 @@ def report_of(network: str, positions: Positions) -> tuple[str, Report]:
     return backend.description, validate(asking(backend), positions, backend.encoding)
 
 
+def searched(network: str, item: Item, options: argparse.Namespace) -> Report:
+    """How often the engine with that network plays what was played, and knows who won."""
+    settings = MCTSPlayerOptions()
+    set_given(settings, ["Threads=1", "OwnBook=false", f"modelfile={network.partition(',')[0]}", *options.option])
+    player = GAME.mcts(settings).load()
+    player.prepare()
+    limits = Limits(infinite=True, movetime=options.movetime, nodes=options.nodes)
+    same, right = [], []
+    for recorded, position in zip(item.positions, tqdm(reached(item), disable=None), strict=True):
+        player.new_game()
+        thought = ask(player, position, Clock(limits))
+        rate = assessment(thought.move, next(iter(thought.lines), None)).win_rate
+        same.append(usi_of(int(recorded["move"])) == thought.move)
+        if abs(recorded["result"]) == WIN:
+            right.append((rate > 0.5) == bool(recorded["result"] == WIN))
+    return {"searched_top1": mean(same), "searched_value_accuracy": mean(right)}
+
+
 def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
     """Markdown: the figures of all networks, then phases and reliability of the first."""
     lines = [_row("", *names), _row(*["---"] * (len(names) + 1))]
     for figure, meaning in FIGURES.items():
-        lines.append(_row(meaning, *(_shown(figure, report[figure]) for report in reports)))
+        if figure in reports[0]:
+            lines.append(_row(meaning, *(_shown(figure, report[figure]) for report in reports)))
     first = reports[0]
     lines += ["", _row("phase", "positions", "top-1", "winner predicted"), _row(*["---"] * 4)]
     for name, *_ in PHASES:
@@ -71,11 +106,15 @@ def _shown(figure: str, value: float | None) -> str:
 
 def _run(options: argparse.Namespace) -> None:
     positions = load(options.games, "val", options.cache or cache_folder())
-    positions = sample(positions, options.positions or len(positions))
-    runs = [report_of(network, positions) for network in tqdm(options.networks, disable=None)]
+    rows = sample(np.arange(len(positions)), options.positions)
+    past = item_of(0, positions, rows)
+    runs = [report_of(network, past.positions) for network in tqdm(options.networks, disable=None)]
+    if options.movetime or options.nodes:
+        for network, (_, report) in zip(options.networks, runs, strict=True):
+            report.update(searched(network, past, options))
     for network, (description, _) in zip(options.networks, runs, strict=True):
         print(f"{network}: {description}")
-    print(f"{len(positions):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
+    print(f"{len(rows):,} positions\n\n{tables(options.networks, [report for _, report in runs])}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,6 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=Path, required=True, help=source)
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
     parser.add_argument("--positions", type=natural, default=0, help="how many, at random (default: all)")
+    parser.add_argument("--movetime", type=positive, metavar="MS", help="search each position so long")
+    parser.add_argument("--nodes", type=positive, metavar="N", help="search each position with so many playouts")
+    add_option_setting(parser)
     return exit_status("validate_network", partial(_run, parser.parse_args(arguments)), RuntimeError)
 
 

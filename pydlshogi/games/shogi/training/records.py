@@ -189,6 +189,8 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
     """
     try:
         record = json.loads(line)
+        if "bestmove" in record:
+            record = _of_position(record)
         if record.get("split", split) != split:
             return []
         start = record.get("start_sfen", START_SFEN)
@@ -218,6 +220,13 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise DatasetError(f"{line[:60].strip()}...: {error}") from error
+
+
+def _of_position(record: dict[str, Any]) -> dict[str, Any]:
+    """A game of one move, of a position with its move and its result, 1 for Black; the evaluation is the mover's."""
+    evaluation = record["eval"] if record["turn"] == 0 else -record["eval"]
+    win = "dbw"[record["gameResult"]]
+    return {"start_sfen": record["sfen"], "moves": record["bestmove"], "win": win, "end": "", "evals": str(evaluation)}
 
 
 def _rating(rating: object) -> float | None:
