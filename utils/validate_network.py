@@ -124,8 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=Path, required=True, help=source)
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: the user's cache folder)")
     parser.add_argument("--positions", type=natural, default=0, help="how many, at random (default: all)")
-    parser.add_argument("--movetime", type=positive, metavar="MS", help="search each position so long")
-    parser.add_argument("--nodes", type=positive, metavar="N", help="search each position with so many playouts")
+    parser.add_argument("--movetime", type=positive, metavar="MS", help="search each position for this time")
+    parser.add_argument("--nodes", type=positive, metavar="N", help="search each position with N playouts")
     add_option_setting(parser)
     return exit_status("validate_network", partial(_run, parser.parse_args(arguments)), RuntimeError)
 
