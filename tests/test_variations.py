@@ -9,10 +9,10 @@ from typing import Any
 import cshogi
 import pytest
 
+from pydlshogi.games.shogi.kifu.formats import to_usi
 from pydlshogi.games.shogi.kifu.game import Game, Variation
 from pydlshogi.games.shogi.kifu.jkf import to_jkf
 from pydlshogi.games.shogi.kifu.kif_writer import to_kif
-from pydlshogi.games.shogi.kifu.usi import to_usi
 from pydlshogi.games.shogi.read_kifu import KifuError, parse, read
 from utils.convert import main
 
@@ -157,7 +157,7 @@ def test_lines_of_usi_keep_their_evaluations() -> None:
     first, second = parse(f"# two games\n{to_usi(game)}position startpos moves 7g7f\n".encode(), "record")
     assert (first.start_sfen, first.moves, first.evals) == (game.start_sfen, game.moves, game.evals)
     assert (second.usi, second.evals) == (("7g7f",), (None,))
-    with pytest.raises(KifuError, match=r"game 1: move 2, 7g7f, is not legal"):
+    with pytest.raises(KifuError, match=r"game 1: move 2, 7g7f, is illegal"):
         parse(b"startpos moves 7g7f 7g7f 3c3d", "record")
 
 

@@ -8,24 +8,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Final, get_args
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
-    Comments,
     Conclusion,
     Ending,
     Game,
+    Line,
+    Record,
     RecordError,
     Win,
+    comment_lines,
     games_of,
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.kifu.kif import comment_lines, score_of
-from pydlshogi.games.shogi.names import BLACK, GOLD
+from pydlshogi.games.shogi.names import GOLD
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import LETTERS as SFEN_LETTERS
 from pydlshogi.games.shogi.sfen import ON_BOARD, START_SFEN, move_of
@@ -35,6 +36,8 @@ from pydlshogi.support.decoding import one_line
 from pydlshogi.support.sfen_fields import pieces_on
 
 _SIGNS: Final = "+-"
+_HEADERS: Final = {"先手": "N+", "後手": "N-", "棋戦": "$EVENT", "場所": "$SITE", "開始日時": "$START_TIME"}
+"""By those of KIF."""
 LETTERS: Final = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
     "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
@@ -106,111 +109,69 @@ def parse(text: str) -> list[Game]:
 
 
 class _Reader:
-    """What has been read of one game. The board is set up at the first move, when the position is known."""
+    """What has been read of one game."""
 
     def __init__(self, text: str) -> None:
         self._notes: dict[str, str] = {}
         self._position: list[str] = []
         self._turn: int | None = None
-        self._start_sfen = ""
-        self._board: ShogiPosition | None = None
-        self._moves: list[int] = []
-        self._times: list[float | None] = []
-        self._illegal = ""
         self._special = ""
+        self._line = line = Line()
         if "," in text:
             text = _JOINED.sub(lambda line: line[0].replace(",", "\n"), text)
         header, *plies = _PLY.split(text)
-        self._comments = Comments()
-        self._read_statements(header)
-        self._times = [_seconds(text) for text in plies[2::6]]
-        self._evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
-        for ply, text in enumerate(plies[4::6], 1):
-            for line in text.split("\n") if text else ():
-                self._read_comment(ply, line)
-        self._play(plies[0::6], plies[1::6], plies[5::6])
+        self._signs, written = plies[0::6], plies[1::6]
+        line.moves = [move_named(csa) for csa in written]
+        line.texts = [sign + csa for sign, csa in zip(self._signs, written, strict=True)]
+        line.times = [_seconds(text) for text in plies[2::6]]
+        line.evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
+        self._read_statements(0, header)
+        for ply, (said, rest) in enumerate(zip(plies[4::6], plies[5::6], strict=True), 1):
+            if self._special:
+                raise RecordError(f"{line.texts[ply - 1]} follows the end, {self._special}")
+            if said:
+                line.notes += [(ply, each[1:]) for each in said.split("\n") if each.startswith("'*")]
+            if rest:
+                self._read_statements(ply, rest)
 
     def game(self) -> Game:
-        if not (self._position or self._board or self._special or self._notes):
+        line, notes = self._line, self._notes
+        if not (self._position or line.texts or self._special or notes):
             raise RecordError("neither a position nor a move nor a player: not a CSA record")
-        turn = self._set_up(BLACK).turn
-        ending, win = settle(self._conclusion(), turn, self._illegal, len(self._moves))
-        notes, count = self._notes, len(self._moves)
-        return Game(
-            self._start_sfen, tuple(self._moves), win, ending, tuple(self._evals[:count]), tuple(self._times[:count]),
-            names=(notes.get("N+", ""), notes.get("N-", "")),
-            ratings=(_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))),
-            event=notes.get("$EVENT", ""), date=notes.get("$START_TIME", ""),
-            place=notes.get("$SITE", ""), comments=self._comments.of_plies()[: count + 1],
-        )  # fmt: skip
+        turn = _SIGNS.index("".join(self._signs[:1]) or "+") if self._turn is None else self._turn
+        due = [*islice(cycle(_SIGNS[turn:] + _SIGNS[:turn]), len(self._signs))]
+        if self._signs != due:
+            number = next(number for number, pair in enumerate(zip(self._signs, due, strict=True)) if len({*pair}) > 1)
+            raise RecordError(f"move {number + 1}, {line.texts[number]}, is made by the side that is not to move")
+        record = Record(_start_sfen(tuple(self._position), turn))
+        record.play(line, self._conclusion)
+        headers = {ours: notes[theirs] for ours, theirs in _HEADERS.items() if theirs in notes}
+        return record.game(headers, (_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))))
 
-    def _set_up(self, first_to_move: int) -> ShogiPosition:
-        if self._board is None:
-            turn = first_to_move if self._turn is None else self._turn
-            self._start_sfen = _start_sfen(tuple(self._position), turn)
-            self._board = ShogiPosition(self._start_sfen)
-        return self._board
-
-    def _play(self, signs: list[str], moves: list[str], rests: list[str]) -> None:
-        """Make the moves; after each, read the other statements that follow it."""
-        if not moves:
-            return
-        position = self._set_up(_SIGNS.index(signs[0]))
-        first, ended = position.turn, bool(self._special)
-        made = iter(position.follow([move_named(csa) for csa in moves]))
-        for sign, csa, rest, turn in zip(signs, moves, rests, cycle((first, 1 - first)), strict=False):
-            if ended or sign != _SIGNS[turn]:
-                raise self._misplaced(sign + csa)
-            if move := next(made, 0):
-                self._moves.append(move)
-            else:
-                self._illegal = sign + csa
-                ended = True
-            if rest:
-                self._read_statements(rest)
-                ended = ended or bool(self._special)
-
-    def _read_comment(self, ply: int, line: str) -> None:
-        """What programs write begins with two stars, or is an evaluation of ShogiHome's."""
-        if ply and (score := score_of(line[1:])) is not None:
-            if self._evals[ply - 1] is None:
-                self._evals[ply - 1] = score
-        elif line.startswith("'*") and not line.startswith("'**"):
-            self._comments.add(ply, line[2:])
-
-    def _read_statements(self, text: str) -> None:
+    def _read_statements(self, ply: int, text: str) -> None:
+        """Those between two moves."""
         for statement in text.split("\n"):
             head = statement[:1]
             if head in ("'", "$"):
-                self._read_comment(len(self._moves), statement)
+                if statement.startswith("'*"):
+                    self._line.notes.append((ply, statement[1:]))
                 key, _, value = statement.partition(":")
                 self._notes.setdefault(key, value.strip())
             elif head == "N" and statement[1:2] in ("+", "-"):
                 self._notes.setdefault(statement[:2], statement[2:].strip())
-            elif head == "P" and self._board is None:
+            elif head == "P" and not ply:
                 self._position.append(statement)
-            elif head in ("+", "-") and len(statement.rstrip()) == 1 and self._board is None:
+            elif head in ("+", "-") and len(statement.rstrip()) == 1 and not ply:
                 self._turn = _SIGNS.index(head)
             elif head == "%":
-                self._set_up(BLACK)
                 self._special = self._special or statement.rstrip()
             elif time := _TIME.fullmatch(statement):
-                if self._moves and not (self._special or self._illegal):
-                    self._times[len(self._moves) - 1] = _seconds(time[1])
+                if ply and not self._special:
+                    self._line.times[ply - 1] = _seconds(time[1])
             elif head not in ("", "V") and not statement.isspace():
                 raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
 
-    def _misplaced(self, move: str) -> RecordError:
-        if self._illegal:
-            return self._refusal()
-        if self._special:
-            return RecordError(f"{move} follows the end, {self._special}")
-        return RecordError(f"move {len(self._moves) + 1}, {move}, is made by the side that is not to move")
-
-    def _refusal(self) -> RecordError:
-        return RecordError(f"move {len(self._moves) + 1}, {self._illegal}, is illegal")
-
-    def _conclusion(self) -> Conclusion:
+    def _conclusion(self, position: ShogiPosition) -> Conclusion:
         """How the game ended. The server's summary knows better than the last statement: it writes `%TORYO` for a lost
         connection, `%KACHI` for a wrong declaration, and no statement at all for time, repetition and illegal moves.
         """
@@ -218,8 +179,8 @@ class _Reader:
         if cause in _CAUSES and len(results) == 2:
             win = _RESULTS.get(results[0].rpartition(" ")[2])
             return _CAUSES[cause], None if _CAUSES[cause] == "abnormal" else win
-        if self._special == "%ILLEGAL_MOVE" and not self._illegal:
-            repetition = self._set_up(BLACK).fourfold()
+        if self._special == "%ILLEGAL_MOVE":
+            repetition = position.fourfold()
             if repetition and repetition.value == 1.0:
                 return "perpetual_check", "+"
         return SPECIAL.get(self._special, UNKNOWN)

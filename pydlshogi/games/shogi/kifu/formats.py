@@ -1,12 +1,13 @@
-"""The formats of game records, one line each: who reads or converts records asks here."""
+"""The formats of game records, one line each, and lines of USI: who reads or converts records asks here."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from pydlshogi.games.shogi.kifu import csa, jkf, kif, usi
-from pydlshogi.games.shogi.kifu.game import Game, RecordError
+from pydlshogi.games.shogi.kifu import csa, jkf, kif
+from pydlshogi.games.shogi.kifu.game import UNKNOWN, Conclusion, Game, Line, Record, RecordError
 from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes, to_kif
-from pydlshogi.support.usi_lines import holds_usi
+from pydlshogi.games.shogi.sfen import START_SFEN, move_of
+from pydlshogi.support.usi_lines import holds_usi, usi_lines, written
 
 
 class Format(NamedTuple):
@@ -27,9 +28,45 @@ class Format(NamedTuple):
     encode: Callable[[str], bytes] = str.encode
 
 
+_USI_ENDINGS: Final[dict[str, Conclusion]] = {
+    "": UNKNOWN,
+    "resign": ("resign", "-"),
+    "win": ("declaration", "+"),
+    "draw": ("jishogi", "d"),
+    "rep_draw": ("sennichite", "d"),
+    "timeout": ("time_up", "-"),
+    "break": ("interrupted", None),
+}
+
+
+def parse_usi(text: str) -> list[Game]:
+    """The games of shogi in a text. Raises RecordError at an illegal move unless it is the last and not the first."""
+    games = []
+    for number, (start, usi, evaluations, end) in enumerate(usi_lines(text), 1):
+        line = Line()
+        line.moves, line.texts, line.evals = [*map(move_of, usi)], [*usi], [*evaluations]
+        line.times, line.conclusion = [None] * len(usi), _USI_ENDINGS[end]
+        try:
+            if 0 in line.moves:
+                raise ValueError(f"{usi[line.moves.index(0)]} is no move")
+            record = Record(start or START_SFEN)
+            record.play(line)
+        except ValueError as error:
+            raise RecordError(f"game {number}: {error}") from error
+        games.append(record.game({}))
+    return games
+
+
+def to_usi(game: Game) -> str:
+    """`game` as a line of USI, with its evaluations. Raises RecordError for what that cannot hold: variations."""
+    if game.variations:
+        raise RecordError("a line of USI cannot hold variations")
+    return written(game.start_sfen, game.usi, game.evals)
+
+
 FORMATS: Final = (
     Format("JKF", (".jkf",), jkf.holds_jkf, lambda text: [jkf.parse(text)], jkf.to_jkf),
-    Format("lines of USI", (".usi", ".sfen"), holds_usi, usi.parse, usi.to_usi, between=""),
+    Format("lines of USI", (".usi", ".sfen"), holds_usi, parse_usi, to_usi, between=""),
     Format("CSA", (".csa",), csa.holds_csa, csa.parse, csa.to_csa, between="/\n"),
     # Last: it takes everything, and says what is wrong with what is no record at all.
     Format(

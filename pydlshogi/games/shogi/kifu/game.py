@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from pydlshogi.analysis import MATE_EVAL
+from pydlshogi.games.shogi.names import BLACK, WHITE
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of
+from pydlshogi.support.decoding import lines_of
 from pydlshogi.support.errors import OneLineError
 
 Win = Literal["b", "w", "d"]
@@ -19,6 +22,25 @@ Conclusion = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
 UNKNOWN: Final[Conclusion] = ("unknown", None)
 
 _SIDES: Final[tuple[Win, Win]] = ("b", "w")
+
+
+# Nearly all evaluations.
+_SCORE: Final = re.compile(
+    r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
+)
+_BLACK_VIEW: Final = (
+    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
+    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
+    re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
+    re.compile(r"\* *\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
+    re.compile(r"\* *\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
+)
+_FIGURE: Final = re.compile(r"\*|[+-]?\d")
+"""How comments of programs begin in one format or other."""
+_MOVER_VIEW: Final = (
+    re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
+    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
+)
 
 
 class RecordError(OneLineError, ValueError):
@@ -104,36 +126,111 @@ def games_of(texts: Sequence[str], read: Callable[[str], Game]) -> list[Game]:
 
 
 class Line:
-    """What has been read of the game or of a variation."""
+    """The game or a variation as it is written: nothing of it has been played."""
 
     def __init__(self, after: int = 0) -> None:
         self.after = after
-        self.moves: list[int] = []
-        self.evals: list[int | None] = []
+        self.moves: list[Any] = []
+        """Numbers as `ShogiPosition.follow` takes them, or where some are `relative` what finds one in its position."""
+        self.relative = False
+        self.texts: list[str] = []
+        """The moves as they are written."""
         self.times: list[float | None] = []
-        self.comments = Comments()
-        """By the number of moves of this line."""
-        self.illegal = ""
+        self.evals: list[int | None] = []
+        """Those beside the moves; others are in the notes."""
+        self.notes: list[tuple[int, str]] = []
+        """Comments as KIF marks them, each behind the number of moves before it."""
         self.conclusion: Conclusion | None = None
-
-    def variation(self) -> Variation:
-        """There is a move in it. What was said before the first is said of that one."""
-        self.comments.setdefault(1, [])[:0] = self.comments.pop(0, [])
-        said = (self.comments.of_plies() + ("",) * (len(self.moves) + 1))[1 : len(self.moves) + 1]
-        ending = "illegal_move" if self.illegal else (self.conclusion or UNKNOWN)[0]
-        return Variation(self.after, tuple(self.moves), tuple(self.evals), tuple(self.times), said, ending)
+        self.error = ""
+        """Why it could not be read further."""
 
 
-def game_with(
-    start_sfen: str, headers: Mapping[str, str], line: Line, result: tuple[Ending, Win | None], *variations: Variation
-) -> Game:
-    """The game of a record whose headers are those of KIF."""
-    black, white = (headers.get(even) or headers.get(odds, "") for even, odds in (("先手", "下手"), ("後手", "上手")))
-    return Game(
-        start_sfen, tuple(line.moves), result[1], result[0], tuple(line.evals), tuple(line.times),
-        names=(black, white), event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
-        place=headers.get("場所", ""), comments=line.comments.of_plies(), variations=variations,
-    )  # fmt: skip
+class Record:
+    """Plays the lines of a record: the game, then the variations in their order."""
+
+    def __init__(self, start_sfen: str) -> None:
+        self.position = ShogiPosition(start_sfen)
+        self._start_sfen, self._turn, self._ply = start_sfen, self.position.turn, self.position.ply()
+        self._moves: list[int] = []
+        self._variations: list[Variation] = []
+
+    def play(self, line: Line, closing: Callable[[ShogiPosition], Conclusion] = lambda _: UNKNOWN) -> None:
+        """Play the game; `closing` says how it ended where the line does not.
+
+        Raises RecordError at an illegal move unless it is the last and not the first.
+        """
+        self._follow(line, self._moves)
+        made = len(self._moves)
+        if len(line.texts) > made + 1:
+            raise RecordError(f"move {made + 1}, {line.texts[made]}, is illegal")
+        self._times = tuple(line.times[:made])
+        self._evals, self._comments = self._said(line, made)
+        conclusion = line.conclusion if line.conclusion not in (None, UNKNOWN) else closing(self.position)
+        self._result = settle(conclusion, self.position.turn, "".join(line.texts[made:]), made)
+
+    def vary(self, line: Line) -> None:
+        """Play a variation. It ends before its first illegal move, or where it could not be read."""
+        moves, error = list[int](), ""
+        if line.after > self.position.ply() - self._ply:
+            error = f"a variation begins at move {line.after + 1}, which the line before it has not"
+        while self.position.ply() - self._ply > line.after:
+            self.position.pop()
+        try:
+            if not error:
+                self._follow(line, moves)
+        except RecordError as refusal:
+            error = str(refusal)
+        made = len(moves)
+        if not error and made < len(line.texts):
+            error = f"move {line.after + made + 1}, {line.texts[made]}, is illegal"
+        error = error or line.error
+        evals, comments = self._said(line, made, error)
+        if moves:
+            # What was said before the first move is said of that one.
+            comments[1] = comments.pop(0, []) + comments.get(1, [])
+            said = (comments.of_plies() + ("",) * (made + 1))[1 : made + 1]
+            ending = "illegal_move" if error else (line.conclusion or UNKNOWN)[0]
+            self._variations.append(Variation(line.after, tuple(moves), evals, tuple(line.times[:made]), said, ending))
+        else:
+            for each in comments.get(0, ()):
+                self._comments.add(min(line.after, len(self._moves)), each)
+
+    def game(self, headers: Mapping[str, str], ratings: tuple[float | None, float | None] = (None, None)) -> Game:
+        """What was played; `headers` are those of KIF."""
+        names = (("先手", "下手"), ("後手", "上手"))
+        black, white = (headers.get(even) or headers.get(odds, "") for even, odds in names)
+        return Game(
+            self._start_sfen, tuple(self._moves), self._result[1], self._result[0], self._evals, self._times,
+            names=(black, white), ratings=ratings, event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
+            place=headers.get("場所", ""), comments=self._comments.of_plies(), variations=tuple(self._variations),
+        )  # fmt: skip
+
+    def _follow(self, line: Line, made: list[int]) -> None:
+        """Play the moves as far as they are legal, and add them to `made`."""
+        if not line.relative:
+            made += self.position.follow(line.moves)
+            return
+        for each in line.moves:
+            move = self.position.follow([each(self.position) if callable(each) else each])
+            if not move:
+                break
+            made += move
+
+    def _said(self, line: Line, made: int, error: str = "") -> tuple[tuple[int | None, ...], Comments]:
+        """The evaluations of the `made` moves, and the comments with the error that has cut the line."""
+        evals, comments = [*line.evals[:made], *[None] * (made - len(line.evals))], Comments()
+        for ply, text in line.notes:
+            if ply > made and error:
+                comments.add(made, f"({error})")
+                error = ""
+            mover = (self._turn + line.after + ply - 1) % 2
+            if 0 < ply <= made and (evaluation := evaluation_of(text, mover)) is not None:
+                evals[ply - 1] = evaluation if evals[ply - 1] is None else evals[ply - 1]
+            elif not text.startswith("**"):
+                comments.add(min(ply, made), text[1:])
+        if error:
+            comments.add(made, f"({error})")
+        return tuple(evals), comments
 
 
 def settle(conclusion: Conclusion, turn: int, illegal: str = "", made: int = 0) -> tuple[Ending, Win | None]:
@@ -198,3 +295,34 @@ def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], tur
     except ValueError as error:
         raise RecordError(f"no start position: {error}") from error
     return sfen
+
+
+def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
+    """The lines of the comment on the position after `ply` moves, each with the mark of a format before it.
+
+    A tab keeps what people write apart from what programs write in the same place.
+    """
+    lines = [line for text in comments[ply : ply + 1] for line in lines_of(text)]
+    like_programs = (_FIGURE.match(line) or evaluation_of(f"*{line}", BLACK) is not None for line in lines)
+    return [f"{mark}\t{line}" if like else mark + line for line, like in zip(lines, like_programs, strict=True)]
+
+
+def evaluation_of(comment: str, mover: int) -> int | None:
+    """Centipawns from Black's view, or None where the comment is no evaluation."""
+    if found := _SCORE.match(comment):
+        return round(float(found[1]))
+    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == WHITE else 1)):
+        for pattern in patterns:
+            if found := pattern.match(comment):
+                return sign * _centipawns(found.groupdict())
+    return None
+
+
+def _centipawns(found: dict[str, str | None]) -> int:
+    if score := found.get("score"):
+        return round(float(score))
+    if pawns := found.get("pawns"):
+        return round(100 * float(pawns))
+    loses = found.get("sign") == "-" or found.get("winner") == "後手"
+    mate = MATE_EVAL - int(found.get("plies") or 0)
+    return -mate if loses else mate

@@ -16,13 +16,14 @@ from pydlshogi.games.shogi.kifu.game import (
     Ending,
     Game,
     Line,
+    Record,
     RecordError,
     Variation,
-    game_with,
+    comment_lines,
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.kifu.kif import HANDICAPS, comment_lines, evaluation_of
+from pydlshogi.games.shogi.kifu.kif import HANDICAPS
 from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
 from pydlshogi.games.shogi.names import GOLD, ROOK
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -48,8 +49,17 @@ def holds_jkf(text: str) -> bool:
 def parse(text: str) -> Game:
     """The game of a JKF text. Raises RecordError, as `kif.parse`."""
     try:
-        record = _without_null(json.loads(text))
-        return _Reader(record.get("header", {}), record.get("initial", {"preset": "HIRATE"}), record["moves"]).game()
+        data, reader = _without_null(json.loads(text)), _Reader()
+        headers = data.get("header", {})
+        if not all(isinstance(value, str) for value in headers.values()):
+            raise RecordError("a header of a JKF record is no text")
+        reader.read(data["moves"])
+        record = Record(_start(data.get("initial", {"preset": "HIRATE"})))
+        game, *variations = reader.lines
+        record.play(game)
+        for variation in variations:
+            record.vary(variation)
+        return record.game(headers)
     except RecordError:
         raise
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -64,79 +74,39 @@ def _without_null(value: Any) -> Any:
 
 
 class _Reader:
-    """Reads the lines of a record, each with those that leave it."""
+    """Reads the lines of a record, each before those that leave it."""
 
-    def __init__(self, header: dict[str, str], initial: dict[str, Any], moves: Sequence[dict[str, Any]]) -> None:
-        if not all(isinstance(value, str) for value in header.values()):
-            raise RecordError("a header of a JKF record is no text")
-        self._header = header
-        self._start_sfen = _start(initial)
-        self._position = ShogiPosition(self._start_sfen)
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
         self._path: list[int] = []
-        self._variations: list[Variation] = []
-        first, rest = (moves[0], moves[1:]) if moves and "move" not in moves[0] else ({}, moves)
-        main = Line()
-        for comment in first.get("comments", ()):
-            main.comments.add(0, comment)
-        forks = self._read(main, rest)
-        made = len(main.moves)
-        if main.illegal and any("move" in each for each in rest[made + 1 :]):
-            raise RecordError(f"move {made + 1}, {main.illegal}, is illegal")
-        self._result = settle(main.conclusion or UNKNOWN, self._position.turn, main.illegal, made)
-        self._main = main
-        self._read_forks(forks)
+        """Where the moves went."""
 
-    def game(self) -> Game:
-        return game_with(self._start_sfen, self._header, self._main, self._result, *self._variations)
-
-    def _read(self, line: Line, moves: Sequence[dict[str, Any]]) -> list[tuple[int, Sequence[dict[str, Any]]]]:
-        """Read a line. Returns those that leave it, and after how many moves."""
-        forks: list[tuple[int, Sequence[dict[str, Any]]]] = []
+    def read(self, moves: Sequence[dict[str, Any]], after: int = 0) -> None:
+        """Read a line that leaves the one before it after that many moves."""
+        line, forks = Line(after), list[tuple[int, Sequence[dict[str, Any]]]]()
+        self.lines.append(line)
+        del self._path[after:]
         for each in moves:
             forks += [(len(self._path), fork) for fork in each.get("forks", ())]
             if "special" in each:
                 line.conclusion = SPECIAL.get(f"%{each['special']}", UNKNOWN)
-            elif "move" in each and not line.illegal:
-                self._make(line, each["move"], each.get("time"))
-            for comment in each.get("comments", ()) if not line.illegal else ():
-                evaluation = evaluation_of(f"*{comment}", mover=1 - self._position.turn) if line.evals else None
-                if evaluation is None:
-                    line.comments.add(len(line.moves), comment)
-                else:
-                    line.evals[-1] = evaluation
-        return forks
+            elif "move" in each:
+                self._add(line, each["move"], each.get("time", {}).get("now"))
+            line.notes += [(len(line.texts), f"*{comment}") for comment in each.get("comments", ())]
+        for start, fork in sorted(forks, key=lambda fork: -fork[0]):
+            self.read(fork, start)
 
-    def _read_forks(self, forks: list[tuple[int, Sequence[dict[str, Any]]]]) -> None:
-        for after, moves in sorted(forks, key=lambda fork: -fork[0]):
-            while len(self._path) > after:
-                self._position.pop()
-                self._path.pop()
-            line = Line(after)
-            below = self._read(line, moves)
-            if line.illegal:
-                line.comments.add(len(line.moves), f"(move {len(self._path) + 1}, {line.illegal}, is illegal)")
-            if line.moves:
-                self._variations.append(line.variation())
-            elif line.illegal:
-                self._main.comments.add(min(after, len(self._main.moves)), line.comments[0][0])
-            self._read_forks(below)
-
-    def _make(self, line: Line, written: dict[str, Any], time: dict[str, Any] | None) -> None:
-        move = _square(written["to"]) if "to" in written else self._path[-1] & SEVEN_BITS
+    def _add(self, line: Line, written: dict[str, Any], time: Any) -> None:
+        move = to = _square(written["to"]) if "to" in written else self._path[-1]
         if "from" in written:
             move |= _square(written["from"]) << ORIGIN | (PROMOTE if written.get("promote") else 0)
         else:
             kind = KINDS[written["piece"]]
             move = move | (DROP + kind) << ORIGIN if kind <= GOLD else 0
-        made = self._position.follow([move])
-        if not made:
-            line.illegal = json.dumps(written, ensure_ascii=False)[:80]
-            return
-        self._path += made
-        line.moves += made
-        line.evals.append(None)
-        now = (time or {}).get("now")
-        seconds = now and 3600 * now.get("h", 0) + 60 * now.get("m", 0) + now.get("s", 0)
+        self._path.append(to)
+        line.moves.append(move)
+        line.texts.append(json.dumps(written, ensure_ascii=False)[:80])
+        seconds = time and 3600 * time.get("h", 0) + 60 * time.get("m", 0) + time.get("s", 0)
         if seconds and not 0 < seconds < _LONGEST:
             raise RecordError(f"a move took {seconds} s")
         line.times.append(seconds)

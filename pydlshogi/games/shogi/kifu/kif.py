@@ -5,12 +5,10 @@ ShogiHome, floodgate and lishogi.
 """
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
-from pydlshogi.analysis import MATE_EVAL
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
@@ -18,10 +16,8 @@ from pydlshogi.games.shogi.kifu.game import (
     Ending,
     Game,
     Line,
+    Record,
     RecordError,
-    Variation,
-    Win,
-    game_with,
     games_of,
     settle,
     sfen_of,
@@ -42,7 +38,6 @@ from pydlshogi.games.shogi.names import (
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN
 from pydlshogi.games.shogi.zobrist import COLOUR
-from pydlshogi.support.decoding import lines_of
 
 _LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 HANDICAPS: Final[dict[str, str]] = {
@@ -76,6 +71,7 @@ _RARE_HANDICAPS: Final = {
     "太閤落ち": f"lnsgkgsnl/1r5b1{_LOWER.replace('ppp', 'p1p', 1)}",
 }
 """That few programs know: they are read by name, and written as diagrams."""
+_ALL_HANDICAPS: Final = HANDICAPS | _RARE_HANDICAPS
 _OF_A_SIDE: Final = {"R": 1, "B": 1, "G": 2, "S": 2, "N": 2, "L": 2}
 NAMES: Final = " 歩香桂銀角飛金玉と杏圭全馬龍"
 """By the number of a piece."""
@@ -110,7 +106,6 @@ _RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
 _HEADER: Final = re.compile(rf"\s*(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
 _ABOVE: Final = re.compile(r"#|[^\s\d*&|:：▲△▼▽☗☖]+[:：]")
-_THREE: Final = re.compile(r"^(\s*手合割\s*[:：]\s*)三枚", re.MULTILINE)
 
 ENDINGS: Final[dict[str, Conclusion]] = {
     "投了": ("resign", "-"),
@@ -136,24 +131,6 @@ ENDINGS: Final[dict[str, Conclusion]] = {
 """The words that end a game; of those that end it alike the first is written."""
 
 _KI2_END: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*(?P<word>{'|'.join(ENDINGS)})")
-
-# Nearly all evaluations.
-_SCORE: Final = re.compile(
-    r"\*+(?:#?評価値=|(?:対局|解析|Match|Analysis)\s.*?(?:評価値|Value)\s*)([+-]?[0-9]{1,9}(?:\.[0-9]+)?)"
-)
-_BLACK_VIEW: Final = (
-    re.compile(r"\*+#?詰み=(?P<winner>先手|後手)勝ち(?::(?P<plies>[0-9]{1,4})手)?"),
-    re.compile(r"\*+(?:対局|解析|Match|Analysis)\s.*?(?P<sign>[+-])詰\s*(?P<plies>[0-9]{0,4})"),
-    re.compile(r"\*\*\s+(?P<score>[+-]?[0-9]{1,9})(?:\s|$)"),
-    re.compile(r"\* *\[%eval (?P<pawns>[+-]?[0-9]{1,9}(?:\.[0-9]+)?)\]"),
-    re.compile(r"\* *\[%eval (?:mate|#)(?P<sign>-?)(?P<plies>[0-9]{1,4})\]"),
-)
-_FIGURE: Final = re.compile(r"\*|[+-]?\d")
-"""How comments of programs begin in one format or other."""
-_MOVER_VIEW: Final = (
-    re.compile(r"\*(?P<score>[+-]?[0-9]{1,9})$"),
-    re.compile(r"\*(?P<sign>[+-])(?:Mate|詰)(?::(?P<plies>[0-9]{1,4}))?$"),
-)
 
 
 def parse(text: str) -> list[Game]:
@@ -186,57 +163,44 @@ def _records(text: str) -> list[str]:
 
 def _game(text: str) -> Game:
     """The game; of 三枚落ち, which some play without the other lance, the one that its moves fit."""
-    errors, games = list[RecordError](), list[Game]()
-    for reading in dict.fromkeys((text, _THREE.sub(r"\1右三枚", text))):
-        for at_once in (True, False):
-            try:
-                games.append(_read(reading, at_once))
-                break
-            except RecordError as error:
-                errors.append(error)
-    if not games:
-        raise errors[1]
-    return max(games, key=lambda game: len(game.moves))
-
-
-def _read(text: str, at_once: bool) -> Game:
-    """`at_once`: the moves of the game are made together, so that a wrong one comes to light too late to tell of it."""
-    reader = _Reader(at_once)
+    reader = _Reader()
     for line in text.split("\n"):
         if line and line[0] not in "#&":
             try:
                 reader.read_line(line)
             except RecordError as error:
                 reader.break_off(error)
-    return reader.game()
+    errors, games = list[RecordError](), list[Game]()
+    for start in reader.starts():
+        try:
+            games.append(reader.game(start))
+        except RecordError as error:
+            errors.append(error)
+    if not games:
+        raise errors[0]
+    return max(games, key=lambda game: len(game.moves))
 
 
 class _Reader:
-    """What has been read so far. The board is set up at the first move, when the headers are known."""
+    """What has been read so far. No board is set up: the moves of KIF say by themselves what they are."""
 
-    def __init__(self, at_once: bool) -> None:
-        self._at_once = at_once
+    def __init__(self) -> None:
         self._headers: dict[str, str] = {}
         self._rows: list[str] = []
         self._diagram_turn: int = BLACK
-        self._start_sfen = ""
-        self._position: ShogiPosition | None = None
         self._number: int | None = None
         self._destination: int | None = None
+        """Where the move before the first went, as a diagram says it."""
         self._line = Line()
+        self._lines = [self._line]
+        """The game, then the variations."""
         self._path: list[int] = []
-        """The moves of the line, and those before it."""
+        """Where the moves of the line, and those before it, went."""
         self._closing = ""
-        self._main: Line | None = None
-        """The game, once a variation has begun."""
-        self._result: tuple[Ending, Win | None] = ("unknown", None)
-        self._variations: list[Variation] = []
 
     def read_line(self, line: str) -> None:
         if line[0] == "*":
-            if self._line.illegal and "反則" in line:
-                self._line.conclusion = self._line.conclusion or ENDINGS["反則負け"]
-            self._read_comment(line)
+            self._line.notes.append((len(self._line.texts) + bool(self._line.error), line))
             return
         if numbered := _NUMBERED.match(line):
             self._read_numbered(line, *numbered.groups())
@@ -245,68 +209,48 @@ class _Reader:
         if line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
             self._read_ki2(narrow)
         elif result := _RESULT.match(narrow):
-            self._closing = self._closing or result["rest"]
+            self._closing = self._closing or (result["rest"] if self._in_game else "")
         elif variation := _VARIATION.match(narrow):
-            self._begin_variation(int(variation[1]) - 1)
+            self._number = after = int(variation[1]) - 1
+            self._line = Line(after)
+            self._lines.append(self._line)
+            self._destination = None
+            del self._path[max(0, after) :]
         elif not self._path:
             self._read_header(line, narrow)
 
-    def _read_comment(self, line: str) -> None:
-        evals = self._line.evals
-        judged = evals and not self._line.illegal
-        evaluation = evaluation_of(line, mover=1 - self._turn) if judged else None
-        if evaluation is None and not line.startswith("**"):
-            self._line.comments.add(len(self._line.moves), line[1:])
-        elif judged and evals[-1] is None:
-            evals[-1] = evaluation
-
-    def _begin_variation(self, after: int) -> None:
-        """What follows leaves the line that was read last, after its first `after` moves."""
-        self._end_line()
-        self._line, self._number = Line(after), after
-        if not 0 <= after <= len(self._path):
-            raise RecordError(f"a variation begins at move {after + 1}, which the line before it has not")
-        while len(self._path) > after:
-            self._set_up().pop()
-            self._path.pop()
-        self._destination = self._path[-1] & SEVEN_BITS if self._path else None
-
-    def _end_line(self) -> None:
-        if self._main is None:
-            self._main, self._result = self._line, self._settled()
-        elif self._line.moves:
-            self._variations.append(self._line.variation())
-        elif self._line.comments:
-            for line in chain.from_iterable(self._line.comments.values()):
-                self._main.comments.add(max(0, min(self._line.after, len(self._main.moves))), line)
+    @property
+    def _in_game(self) -> bool:
+        """No variation has begun."""
+        return len(self._lines) == 1
 
     def break_off(self, error: RecordError) -> None:
         """A variation cannot be read any further; of the game itself, raises the error."""
-        if self._main is None:
+        if self._in_game:
             raise error
-        if not self._line.illegal:
-            self._line.illegal = str(error)
-            self._line.comments.add(len(self._line.moves), f"({error})")
+        self._line.error = self._line.error or str(error)
 
-    def game(self) -> Game:
-        self._end_line()
-        assert self._main is not None
-        return game_with(self._start_sfen, self._headers, self._main, self._result, *self._variations)
+    def starts(self) -> list[str]:
+        """The positions that it may begin at."""
+        handicap = re.sub(r"[\s+＋]", "", self._headers.get("手合割", "").partition("#")[0]) or "平手"
+        if self._rows:
+            return [self._diagram()]
+        names = (handicap, f"右{handicap}") if handicap.startswith("三枚") else (handicap,)
+        if starts := [*filter(None, map(_handicap, names))]:
+            return starts
+        if handicap == "その他":
+            raise RecordError("手合割 その他 (another start position) without a diagram of it")
+        raise RecordError(f"unknown handicap {handicap[:20]!r}")
 
-    def _settled(self) -> tuple[Ending, Win | None]:
-        """How the game ended, and for whom."""
-        read = self._line
-        if not (self._rows or read.moves or read.illegal or any(key in self._headers for key in _HEADERS)):
+    def game(self, start_sfen: str) -> Game:
+        game, *variations = self._lines
+        if not (self._rows or game.texts or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
-        position = self._set_up()
-        if self._at_once:
-            self._path[:] = made = position.follow(read.moves)
-            if len(made) < len(read.moves):
-                raise self._refusal()
-            read.moves = made
-        conclusion = None if read.conclusion == UNKNOWN else read.conclusion
-        conclusion = conclusion or _conclusion(self._closing, position)
-        return settle(conclusion, position.turn, read.illegal, len(read.moves))
+        record = Record(start_sfen)
+        record.play(game, partial(_conclusion, self._closing))
+        for variation in variations:
+            record.vary(variation)
+        return record.game(self._headers)
 
     def _read_header(self, line: str, narrow: str) -> None:
         if line.startswith("|"):
@@ -318,20 +262,6 @@ class _Reader:
         elif ":" in narrow:
             key, value = re.split("[:：]", line, maxsplit=1)
             self._headers.setdefault(key.strip(), value.strip())
-
-    def _set_up(self) -> ShogiPosition:
-        if self._position is None:
-            handicap = re.sub(r"[\s+＋]", "", self._headers.get("手合割", "").partition("#")[0]) or "平手"
-            if self._rows:
-                self._start_sfen = self._diagram()
-            elif start := _handicap(handicap):
-                self._start_sfen = start
-            elif handicap == "その他":
-                raise RecordError("手合割 その他 (another start position) without a diagram of it")
-            else:
-                raise RecordError(f"unknown handicap {handicap[:20]!r}")
-            self._position = ShogiPosition(self._start_sfen)
-        return self._position
 
     def _diagram(self) -> str:
         if len(self._rows) != 9:
@@ -360,7 +290,8 @@ class _Reader:
         self._count(int(number[:9]))
         if text:
             move = _written_in_kif(text)
-            self._make(move.text, self._kif_move(move), _seconds(time) if time else None)
+            to = self._to(move.to, move.text)
+            self._add(move.text, to, to | move.rest if move.rest else 0, _seconds(time) if time else None)
         elif word[0] in "123456789１２３４５６７８９同":
             raise RecordError(f"not a move: {line.translate(_NARROW).strip()[:40]!r}")
         else:
@@ -372,93 +303,45 @@ class _Reader:
         self._number = number
 
     def _read_ki2(self, line: str) -> None:
-        if self._at_once and self._main is None:
-            raise RecordError("what a move of KI2 says depends on those before it")
-        position = 0
-        while position < len(line):
-            if end := _KI2_END.match(line, position):
+        place = 0
+        while place < len(line):
+            if end := _KI2_END.match(line, place):
                 self._line.conclusion = settle(ENDINGS[end["word"]], int(end["sign"] in _SIGNS[1]))
                 return
-            move = _KI2_MOVE.match(line, position)
+            move = _KI2_MOVE.match(line, place)
             if not move:
-                raise RecordError(f"not a move: {line[position:].strip()[:40]!r}")
-            if not self._line.illegal and move["sign"] not in _SIGNS[self._turn]:
-                raise RecordError(f"move {self._next}, {_written(move)}, is made by the side not to move")
-            self._make(_written(move), self._ki2_move(move), None)
-            position = move.end()
-
-    def _make(self, text: str, move: int, time: float | None) -> None:
-        line = self._line
-        if line.illegal or line.conclusion or (self._closing and self._main is None):
-            if self._main is not None:
-                return
-            raise self._refusal() if line.illegal else RecordError(f"{text} follows the end of the game")
-        if not self._at_once or self._main is not None:
-            made = self._set_up().follow([move])
-            if not made:
-                if self._main is not None:
-                    raise RecordError(f"move {self._next}, {text}, is illegal")
-                line.illegal = text
-                return
-            (move,) = made
-        self._destination = move & SEVEN_BITS
-        self._path.append(move)
-        line.moves.append(move)
-        line.evals.append(None)
-        line.times.append(time)
-
-    @property
-    def _turn(self) -> int:
-        """Who makes the next move."""
-        return (self._set_up().white_begins + len(self._path)) % 2
-
-    @property
-    def _next(self) -> int:
-        """The number of the next move."""
-        return len(self._path) + 1
-
-    def _refusal(self) -> RecordError:
-        return RecordError(f"move {self._next}, {self._line.illegal}, is illegal")
+                raise RecordError(f"not a move: {line[place:].strip()[:40]!r}")
+            text = _written(move)
+            to = self._to(_square_of(move), text)
+            self._line.relative = True
+            self._add(text, to, partial(_ki2_move, move, to, len(self._path) + 1), None)
+            place = move.end()
 
     def _to(self, square: int | None, text: str) -> int:
         """The square; None: that of the last move."""
-        if square is not None:
-            return square
-        if self._destination is None:
-            raise RecordError(f"move {self._next}, {text}: the same square as which move?")
-        return self._destination
+        if square is None:
+            square = self._path[-1] if self._path else self._destination
+        if square is None:
+            raise RecordError(f"move {len(self._path) + 1}, {text}: the same square as which move?")
+        return square
 
-    def _kif_move(self, move: "_KifMove") -> int:
-        """The move as `ShogiPosition.follow` takes it."""
-        to = self._to(move.to, move.text)
-        return to | move.rest if move.rest else 0
-
-    def _ki2_move(self, move: re.Match[str]) -> int:
-        """The move, found by the rules of relative notation; 0 where no piece can make it."""
-        position, kind = self._set_up(), _PIECES[move["piece"]]
-        to = self._to(_square_of(move), _written(move))
-        drop = to | _drop(kind) if _drop(kind) else 0
-        if move["act"] == "打":
-            return drop
-        own, squares = kind + COLOUR * position.turn, (*position.squares(), *[0] * (1 << 7))
-        end = to | (PROMOTE if move["act"] == "成" else 0)
-        made = [
-            each
-            for each in position.legal_moves().tolist()
-            if each & (PROMOTE | SEVEN_BITS) == end and squares[each >> ORIGIN & SEVEN_BITS] == own
-        ]
-        if not made and not move["side"] and not move["way"]:
-            return drop
-        made = _by_direction(made, kind, position.turn, move["side"] or "", move["way"] or "")
-        if len(made) > 1:
-            raise RecordError(f"move {self._next}, {_written(move)}, can be made by {len(made)} pieces")
-        return made[0] if made else 0
+    def _add(self, text: str, to: int, move: int | Callable[[ShogiPosition], int], time: float | None) -> None:
+        """A move to a square; a number, or what finds it in the position."""
+        line = self._line
+        if line.conclusion or line.error or (self._closing and self._in_game):
+            if self._in_game:
+                raise RecordError(f"{text} follows the end of the game")
+            return
+        self._path.append(to)
+        line.moves.append(move)
+        line.texts.append(text)
+        line.times.append(time)
 
 
 def _handicap(name: str) -> str | None:
     """The position that is called so. Of those with 得 the lower side holds what the upper side gives away."""
     name = name.replace("兩", "両")
-    start = (HANDICAPS | _RARE_HANDICAPS).get(name.replace("得", "落ち"))
+    start = _ALL_HANDICAPS.get(name.replace("得", "落ち"))
     if start and "得" in name:
         given = {letter: full - start.count(letter.lower()) for letter, full in _OF_A_SIDE.items()}
         held = (f"{many if many > 1 else ''}{letter}" for letter, many in given.items() if many)
@@ -496,6 +379,29 @@ def _square_of(move: re.Match[str]) -> int | None:
 def _drop(kind: int) -> int:
     """A drop without its square; 0 for a king or a promoted piece."""
     return (DROP + kind) << ORIGIN if kind <= GOLD else 0
+
+
+def _ki2_move(move: re.Match[str], to: int, number: int, position: ShogiPosition) -> int:
+    """The move, found by the rules of relative notation; 0 where no piece can make it."""
+    if move["sign"] not in _SIGNS[position.turn]:
+        raise RecordError(f"move {number}, {_written(move)}, is made by the side not to move")
+    kind = _PIECES[move["piece"]]
+    drop = to | _drop(kind) if _drop(kind) else 0
+    if move["act"] == "打":
+        return drop
+    own, squares = kind + COLOUR * position.turn, (*position.squares(), *[0] * (1 << 7))
+    end = to | (PROMOTE if move["act"] == "成" else 0)
+    made = [
+        each
+        for each in position.legal_moves().tolist()
+        if each & (PROMOTE | SEVEN_BITS) == end and squares[each >> ORIGIN & SEVEN_BITS] == own
+    ]
+    if not made and not move["side"] and not move["way"]:
+        return drop
+    made = _by_direction(made, kind, position.turn, move["side"] or "", move["way"] or "")
+    if len(made) > 1:
+        raise RecordError(f"move {number}, {_written(move)}, can be made by {len(made)} pieces")
+    return made[0] if made else 0
 
 
 def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -> list[int]:
@@ -551,40 +457,3 @@ def _conclusion(result: str, position: ShogiPosition) -> Conclusion:
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("resign" if len(position.legal_moves()) else "mate"), "b" if wins else "w"
     return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
-
-
-def comment_lines(comments: Sequence[str], ply: int, mark: str) -> list[str]:
-    """The lines of the comment on the position after `ply` moves, each with the mark of a format before it.
-
-    A tab keeps what people write apart from what programs write in the same place.
-    """
-    lines = [line for text in comments[ply : ply + 1] for line in lines_of(text)]
-    like_programs = (_FIGURE.match(line) or evaluation_of(f"*{line}", BLACK) is not None for line in lines)
-    return [f"{mark}\t{line}" if like else mark + line for line, like in zip(lines, like_programs, strict=True)]
-
-
-def score_of(comment: str) -> int | None:
-    """Centipawns from Black's view, as ShogiHome and others write them; None where the comment does not."""
-    found = _SCORE.match(comment)
-    return round(float(found[1])) if found else None
-
-
-def evaluation_of(comment: str, mover: int) -> int | None:
-    """Centipawns from Black's view, or None where the comment is no evaluation."""
-    if (score := score_of(comment)) is not None:
-        return score
-    for patterns, sign in ((_BLACK_VIEW, 1), (_MOVER_VIEW, -1 if mover == WHITE else 1)):
-        for pattern in patterns:
-            if found := pattern.match(comment):
-                return sign * _centipawns(found.groupdict())
-    return None
-
-
-def _centipawns(found: dict[str, str | None]) -> int:
-    if score := found.get("score"):
-        return round(float(score))
-    if pawns := found.get("pawns"):
-        return round(100 * float(pawns))
-    loses = found.get("sign") == "-" or found.get("winner") == "後手"
-    mate = MATE_EVAL - int(found.get("plies") or 0)
-    return -mate if loses else mate

@@ -5,8 +5,8 @@ from typing import Final
 
 from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
-from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, settle
-from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES, comment_lines
+from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, comment_lines, settle
+from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of
 from pydlshogi.games.shogi.zobrist import COLOUR
