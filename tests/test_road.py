@@ -57,7 +57,7 @@ def test_the_search_on_a_page_prints_its_table() -> None:
 @pytest.mark.torch
 @pytest.mark.timeout(3600)
 def test_every_step_prints_what_the_page_shows(tmp_path: Path) -> None:
-    assert len(STEPS) == 12
+    assert len(STEPS) == 14
     for command, shown in STEPS:
         printed = walked(command, tmp_path)
         assert list(missing(shown, printed, ERROR)) == [], (command, printed)
