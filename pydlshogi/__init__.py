@@ -5,7 +5,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from pydlshogi.support.version import __version__ as __version__
+from pydlshogi.support import __version__ as __version__
 
 if TYPE_CHECKING:
     from pydlshogi.library import Answer, Engine, Game, analyse, read

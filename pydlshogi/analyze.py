@@ -26,8 +26,8 @@ from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes
 from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0

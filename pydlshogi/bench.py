@@ -57,7 +57,7 @@ from pydlshogi.player.network_player import Network
 from pydlshogi.support.arrays import Float32Array, Int32Array
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.files import shipped_model
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root

@@ -16,7 +16,7 @@ from pydlshogi.encoding import Encoding, sample
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
-from pydlshogi.player.batching import some_batch
+from pydlshogi.player.network_player import some_batch
 from pydlshogi.support.arrays import Float32Array, Int32Array
 
 CPU_SIZES: Final = (1, 2, 4, 8, 16, 32)

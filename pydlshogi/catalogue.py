@@ -7,7 +7,7 @@ from typing import Final
 
 from pydlshogi.entry import GameEntry
 from pydlshogi.player.base_player import Engine
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 
 def _games() -> dict[str, GameEntry]:

@@ -19,8 +19,8 @@ from pydlshogi.games.shogi.csa.client import Client, Login
 from pydlshogi.games.shogi.csa.thinker import Thinker
 from pydlshogi.games.shogi.game import GAME
 from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import read_plain, reserved
 
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)

@@ -13,9 +13,8 @@ from pathlib import Path
 from pydlshogi.catalogue import game_named
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle, add_game_options
-from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of, remedy
+from pydlshogi.support.command_line import add_pool_options, check, exit_status, parser_for, pool_of, remedy
 from pydlshogi.support.files import reserved
-from pydlshogi.support.settings import check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

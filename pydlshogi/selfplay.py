@@ -25,11 +25,19 @@ from pydlshogi.learning.settings import SelfPlay, add_game_options
 from pydlshogi.learning.tasks import playing, set_deadline
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
-from pydlshogi.support.arrays_file import write_arrays
-from pydlshogi.support.command_line import add_pool_options, exit_status, parser_for, pool_of
+from pydlshogi.support.arrays import write_arrays
+from pydlshogi.support.command_line import (
+    SettingError,
+    add_pool_options,
+    check,
+    exit_status,
+    parser_for,
+    pool_of,
+    setting,
+    settle,
+)
 from pydlshogi.support.files import replacing, reserved, shipped_model
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.settings import SettingError, check, setting, settle
 
 _WINNERS: Final = {1.0: "b", 0.5: "d", 0.0: "w"}
 """By the score of the side that moves first."""

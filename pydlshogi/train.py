@@ -38,9 +38,9 @@ from pydlshogi.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.encoding import Encoding
 from pydlshogi.entry import GameEntry
 from pydlshogi.network.fitted import write_fitted
+from pydlshogi.support.command_line import add_options, option_of
 from pydlshogi.support.files import reserved
-from pydlshogi.support.processes import available_cores
-from pydlshogi.support.settings import add_options, option_of
+from pydlshogi.support.pool import available_cores
 from pydlshogi.training.batches import Shuffle, batches
 from pydlshogi.training.dataset import Dataset, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch

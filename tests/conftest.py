@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from pydlshogi.catalogue import GAMES
 from pydlshogi.support import command_line
-from pydlshogi.support.pool import Plain, WorkerPool
-from pydlshogi.support.processes import ProcessPool
+from pydlshogi.support.pool import Plain, ProcessPool, WorkerPool
 
 NOTHING = Plain(abs), [0], 3600.0
 """For a worker to do."""

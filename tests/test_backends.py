@@ -22,7 +22,7 @@ from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import architecture_of, read_weights, write_weights
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 from tests.networks import (
     ENCODINGS,
     NARROW,

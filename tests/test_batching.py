@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pydlshogi.network.backend import Resources
-from pydlshogi.player import batching
-from pydlshogi.player.batching import LONGEST, SIZES, best_batch_size
+from pydlshogi.player import network_player
+from pydlshogi.player.network_player import LONGEST, SIZES, best_batch_size
 from tests.networks import SQUARE
 
 
@@ -55,7 +55,7 @@ class Device:
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(batching, "clock", lambda: Device.time)
+    monkeypatch.setattr(network_player, "perf_counter", lambda: Device.time)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
     file = tmp_path / "network.npz"

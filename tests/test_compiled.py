@@ -84,7 +84,7 @@ class Installation:
         self.package = folder / "site" / "pydlshogi"
         self.kept_in_package = self.package / "__pycache__"
         (self.package / "support").mkdir(parents=True)
-        for name in ("__init__", "support/__init__", "support/compiled", "support/files", "support/version"):
+        for name in ("__init__", "support/__init__", "support/compiled", "support/files"):
             (self.package / f"{name}.py").write_bytes((PACKAGE / f"{name}.py").read_bytes())
         self.helper = self.package / "support" / "bits.py"
         self.helper.write_text(HELPER)

@@ -25,7 +25,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from tests.scripted_player import ScriptedPlayer, names
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,7 +18,7 @@ from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import architecture_of, read_weights
-from pydlshogi.support.processes import ProcessPool
+from pydlshogi.support.pool import ProcessPool
 
 pytest.importorskip("torch")
 learner = pytest.importorskip("pydlshogi.learning.learner")

@@ -19,7 +19,7 @@ from pydlshogi.games.dobutsu.retrograde import solved
 from pydlshogi.games.dobutsu.solution import Solution, write_solution
 from pydlshogi.games.dobutsu.solve import main
 from pydlshogi.player.option_settings import apply_settings
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from pydlshogi.web.table import setup
 
 CHICK = "2k/3/1P1/1K1 b - 1"

@@ -20,7 +20,7 @@ from pydlshogi.learning.targets import improved_policy, visits_to_choose_by
 from pydlshogi.learning.tasks import compare, comparing, playing
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
-from pydlshogi.support.arrays_file import ArraysError, write_arrays
+from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats

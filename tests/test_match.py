@@ -18,8 +18,8 @@ from cshogi.elo import Elo as SingleGames
 from scripted_engines import games, heard, scripted
 
 from pydlshogi.games.shogi.kifu.csa import parse
+from pydlshogi.support import OneLineError
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
-from pydlshogi.support.errors import OneLineError
 from utils import match as match_program
 from utils.arena.games import STANDARD, Opening, Verdict, read_openings
 from utils.arena.kinds import Referee

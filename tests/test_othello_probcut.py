@@ -10,7 +10,7 @@ from pydlshogi.games.othello.engine.cuts import CutPair, Cuts, at_stage, probing
 from pydlshogi.games.othello.engine.patterns import STAGES
 from pydlshogi.games.othello.rules import PASS
 from pydlshogi.games.othello.transcript import parse_transcript, transcript
-from pydlshogi.support.processes import ProcessPool
+from pydlshogi.support.pool import ProcessPool
 from utils.lab.othello_cuts import FORMS, ROOM, fit, measure, samples, values
 from utils.lab.othello_learn import main
 

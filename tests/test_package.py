@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from utils.package import check, commands_of, pack_for_windows
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pydlshogi.support.settings import SettingError, add_options, check, setting
+from pydlshogi.support.command_line import SettingError, add_options, check, setting
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from usi_driver import InProcess
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as shogi
-from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
+from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report, step
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.progress import step
 
 
 def mcts_engine() -> Engine:

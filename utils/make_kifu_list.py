@@ -21,10 +21,10 @@ from tqdm import tqdm
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import KifuError, read_many
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import write_whole
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 
 
 def record_files(folder: Path) -> list[Path]:

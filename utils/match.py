@@ -20,9 +20,9 @@ from random import Random
 from tqdm import tqdm
 
 from pydlshogi.catalogue import GAMES
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.elo import Sprt
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from utils.arena.games import Opening, check_room, kind_of, read_openings

@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, parser_for
-from pydlshogi.support.errors import OneLineError
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 QUESTIONS: Final = "usi\nisready\nposition startpos\ngo nodes 50\nquit\n"

@@ -10,7 +10,7 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Task
 from pydlshogi.analysis_server.queries import Action, Query, QueryError, answer_line, parse
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.support.version import __version__
+from pydlshogi.support import __version__
 
 
 class Server:

@@ -21,7 +21,7 @@ from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.learning.tasks import comparing, playing, set_deadline
 from pydlshogi.network.loading import encoding_of
-from pydlshogi.support.arrays_file import write_arrays
+from pydlshogi.support.arrays import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.batches import batches

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
+from pydlshogi.support.command_line import option_of
 from pydlshogi.support.files import write_whole
-from pydlshogi.support.settings import option_of
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "value_width", "policy_width", "init", "optimiser", "seed")
 """Settings that a run keeps to."""

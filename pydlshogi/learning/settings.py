@@ -9,7 +9,7 @@ from typing import Any
 from pydlshogi.catalogue import GAMES
 from pydlshogi.network.sparse import is_sparse, sparse_widths
 from pydlshogi.network.weights import read_architecture
-from pydlshogi.support.settings import add_options, setting
+from pydlshogi.support.command_line import add_options, setting
 from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.uct.puct import Puct
 

@@ -15,7 +15,7 @@ from math import isqrt, prod
 from typing import Final, NamedTuple
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]

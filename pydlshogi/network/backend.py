@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
-from pydlshogi.support.errors import OneLineError
 
 
 class BackendError(OneLineError, RuntimeError):

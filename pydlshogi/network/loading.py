@@ -16,7 +16,7 @@ from pydlshogi.network.backend import Backend, BackendError, Resources
 from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.network.sparse import is_sparse, read_sparse
 from pydlshogi.network.weights import read_network
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 
 
 class Framework(NamedTuple):

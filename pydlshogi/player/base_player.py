@@ -7,7 +7,7 @@ protocol's business. An `Engine` is what a protocol has in hand before the playe
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from pydlshogi.player.allot import Costs, allot
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import Latency, Overhead
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 if TYPE_CHECKING:
     from pydlshogi.support.arrays import Float32Array, Int32Array
@@ -87,6 +87,24 @@ class Checkmate:
 
 
 Report: TypeAlias = Callable[[Info], None]
+
+
+_steps: list[str] = []
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Inside, `what` is under way in this process, such as "loading net.npz": those who wait are shown it."""
+    _steps.append(what)
+    try:
+        yield
+    finally:
+        _steps.remove(what)
+
+
+def under_way() -> str:
+    """What was begun last and goes on; "" where nothing does that says so."""
+    return "".join(_steps[-1:])
 
 
 class Remarks(Protocol):

@@ -3,18 +3,22 @@
 It knows nothing of how a move is chosen.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, sample
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.network.architecture import EncodingError, ModelError
-from pydlshogi.network.backend import CPU_BATCH, Backend, BackendError
+from pydlshogi.network.backend import CPU_BATCH, LARGEST_BATCH, Backend, BackendError
 from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.base_player import (
@@ -28,15 +32,14 @@ from pydlshogi.player.base_player import (
     Part,
     PlayerError,
     Report,
+    step,
 )
-from pydlshogi.player.batching import best_batch_size
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE, NetworkOptions
-from pydlshogi.support.arrays import Float32Array, Int32Array
-from pydlshogi.support.files import shipped_model
-from pydlshogi.support.processes import available_cores
-from pydlshogi.support.progress import step
+from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array
+from pydlshogi.support.files import cache_folder, shipped_model, write_whole
+from pydlshogi.support.pool import available_cores
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search, stored_search
@@ -291,3 +294,67 @@ def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], s
     values = ", ".join(f"{name} {value}" for name, value in fitted.items())
     reasons = f" ({'; '.join(missing)})" if missing else ""
     return fitted, f"{modelfile.name} is a network in the form of {backend.encoding.name}'s: {values}{reasons}"
+
+
+# The batch size, which is measured once for a network on a GPU. Larger batches use a device better and a search worse:
+# playouts of one batch do not learn from each other, and a move cannot be answered before its last batch is back.
+
+SIZES: Final = tuple(1 << power for power in range(LARGEST_BATCH.bit_length()))
+ENOUGH: Final = 0.8
+"""Share of the best speed seen that is worth no larger batch."""
+LONGEST: Final = 0.05
+"""Seconds that a batch may take."""
+FASTEST_OF: Final = 5
+"""Batches that are timed; the fastest counts, for other programs can only slow one down."""
+MOVES: Final = 64
+"""Legal moves in each position of what is timed."""
+
+
+def best_batch_size(backend: Backend, modelfile: Path) -> int:
+    """The smallest size that reaches ENOUGH of the best speed among those that take no longer than LONGEST.
+
+    Measured in a second or two; the answer is kept in the cache folder under the network's content and the device.
+    """
+    measured = f"{backend.description} up to {LARGEST_BATCH}"
+    kept = cache_folder() / "measured" / hashlib.sha256(modelfile.read_bytes() + measured.encode()).hexdigest()
+    with suppress(OSError, ValueError):
+        return int(kept.read_text())
+    seconds = dict[int, float]()
+    for size in SIZES:
+        seconds[size] = seconds_for(backend, size)
+        if seconds[size] > LONGEST:
+            break
+    size = choose(seconds)
+    with suppress(OSError):  # it is measured again next time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, str(size).encode())
+    return size
+
+
+def choose(seconds: dict[int, float]) -> int:
+    """The size to use, given the seconds that a batch of each size takes; the smallest is never too slow."""
+    smallest = min(seconds)
+    speeds = {size: size / took for size, took in seconds.items() if took <= LONGEST or size == smallest}
+    return min(size for size, speed in speeds.items() if speed >= ENOUGH * max(speeds.values()))
+
+
+def seconds_for(backend: Backend, size: int) -> float:
+    """How long a batch takes, the fastest of FASTEST_OF, while all streams of the backend have one."""
+    predict = partial(backend.predict, *some_batch(backend.encoding, size), 1.0)
+    took = []
+    with ThreadPoolExecutor(backend.streams) as pool:
+        for _ in range(1 + FASTEST_OF):  # the first warms up
+            began = perf_counter()
+            others = [pool.submit(predict) for _ in range(1, backend.streams)]
+            predict()
+            for other in others:
+                other.result()
+            took.append(perf_counter() - began)
+    return min(took[1:])
+
+
+def some_batch(encoding: Encoding, size: int) -> tuple[Uint32Array, Int32Array, Int32Array]:
+    """Something to predict: `packed`, `firsts` and `labels` as in `Backend.predict`."""
+    firsts = np.arange(size + 1, dtype=np.int32) * np.int32(MOVES)
+    labels = np.random.default_rng(0).integers(0, encoding.labels, firsts[-1], np.int32)
+    return sample(encoding, size), firsts, labels

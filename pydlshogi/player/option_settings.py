@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from pydlshogi.player.options import Options, UnknownOption
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 
 class OptionError(OneLineError, ValueError):

@@ -7,7 +7,7 @@ is started. Python, Ray and the packages that the code imports have to be instal
 import logging
 import signal
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from math import inf
@@ -19,12 +19,14 @@ import ray
 import ray.cloudpickle
 from ray.exceptions import RayError
 
-from pydlshogi.support.pool import Outcome, PoolError, WorkerLost, WorkerPool, work
+from pydlshogi.support.pool import Outcome, PoolError, WorkerPool, work
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _CODE: Final = ("pydlshogi", "utils", "model")
 _OBJECT_STORE: Final = 80 << 20
 """Bytes for tasks, and for results on their way, where Ray is started here."""
+_RETRIES: Final = 2
+"""How often an item is done again whose machine was lost."""
 _ANSWER: Final = 10.0
 """Seconds a cluster has to answer."""
 _RECOUNT: Final = 5.0
@@ -43,6 +45,7 @@ class RayPool(WorkerPool):
         self._cores, self._recount = 0, -inf
         self._task, self._task_everywhere = b"", None
         self._references: dict[Future[Outcome], Any] = {}
+        """Of what is under way."""
         how: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if address == "local":
             how |= {"num_cpus": count, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
@@ -55,7 +58,7 @@ class RayPool(WorkerPool):
                 ray.init(address, **how)
         except (OSError, RuntimeError, ValueError, RayError) as error:
             raise PoolError(f"cluster {address}: {_one_line(error.__cause__ or error)}") from error
-        self._work: Any = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(work)
+        self._work: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")(work)
         if ray.available_resources().get("CPU", 0) < 1:
             logging.getLogger(__name__).warning("no core of the cluster is free yet: `ray status` shows who has them")
 
@@ -84,11 +87,12 @@ class RayPool(WorkerPool):
         try:
             return future.result()
         except RayError as error:
-            raise WorkerLost(_one_line(getattr(error, "cause", error))) from None
+            raise PoolError(_one_line(getattr(error, "cause", error))) from None
 
-    def abandon(self, futures: Collection[Future[Outcome]]) -> None:
-        for future in futures:
-            ray.cancel(self._references.pop(future))
+    def break_off(self) -> None:
+        for reference in self._references.values():
+            ray.cancel(reference)
+        self._references = {}
 
     def close(self) -> None:
         ray.shutdown()

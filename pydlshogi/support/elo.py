@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import erfc, inf, isfinite, log, log10, sqrt
 from typing import Final, Literal, NamedTuple
 
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 MOST_ELO: Final = 1200.0
 """A larger difference is as good as winning every game."""

@@ -1,22 +1,31 @@
 """A pool of workers, which are processes of this machine or of a cluster: `WorkerPool.map(task, items, deadline)`.
 
 A task opens what its items need, a network or an engine say, and hands over the function that does one item. A worker
-keeps a task open until it gets another one. An item is tried again where its worker died or took too long: so it must
-do no harm to do an item twice.
+keeps a task open until it gets another one. Workers end with the process that started them, however that ended.
 """
 
+import atexit
 import faulthandler
+import os
 import pickle
+import select
+import signal
 import socket
+import sys
+import threading
 import traceback
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from textwrap import shorten
+from itertools import islice
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from time import monotonic
+from types import FrameType
 from typing import Any, Final, Generic, Self, TypeVar
 
 Item = TypeVar("Item")
@@ -26,19 +35,17 @@ Task = Callable[[], AbstractContextManager[Callable[[Item], Result]]]
 Outcome = tuple[Any, Exception | None]
 """What an item returned, or what it raised."""
 
-ATTEMPTS: Final = 3
-"""How often an item is tried."""
 _POLL_SECONDS: Final = 2.0
 """Between looks whether the pool has grown."""
 _STDERR: Final = 2
+_GRACE: Final = 5.0
+"""Seconds a process has to end by itself."""
+_REMIND: Final = 0.25
+"""Seconds after which it is asked to once more."""
 
 
 class PoolError(Exception):
     """The work cannot be done; the message is one line."""
-
-
-class WorkerLost(Exception):
-    """A worker died; the message says what is known of it."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,6 @@ class Plain(Generic[Item, Result]):
 
     def __call__(self) -> AbstractContextManager[Callable[[Item], Result]]:
         return nullcontext(self.function)
-
-
-@dataclass
-class _WorkItem:
-    item: Any
-    attempts: int = 0
 
 
 class WorkerPool(ABC):
@@ -74,11 +75,11 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def outcome(self, future: Future[Outcome]) -> Outcome:
-        """Of a future that is done. Raises WorkerLost."""
+        """Of a future that is done. Raises PoolError where its worker has died."""
 
     @abstractmethod
-    def abandon(self, futures: Collection[Future[Outcome]]) -> None:
-        """Break these off."""
+    def break_off(self) -> None:
+        """End what is under way, whatever has become of it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -94,38 +95,26 @@ class WorkerPool(ABC):
         """Each of `items` once, with its result, in the order in which they are done.
 
         Items are taken when a worker is free, so there may be any number. What `task` raises is raised here. PoolError:
-        a worker died over an item, or took more than `deadline` seconds to open the task and do it, ATTEMPTS times.
-        To leave before the end breaks off what is under way.
+        a worker died, or took more than `deadline` seconds to open the task and do an item. To leave before the end
+        breaks off what is under way.
         """
         pickled, rest = self.dumps(task), iter(items)
-        again: deque[_WorkItem] = deque()
-        pending: dict[Future[Outcome], _WorkItem] = {}
+        pending: dict[Future[Outcome], Item] = {}
         try:
             while True:
-                while len(pending) < self.size():
-                    work_item = again.popleft() if again else next(map(_WorkItem, rest), None)
-                    if work_item is None:
-                        break
-                    pending[self.submit(pickled, self.dumps(work_item.item), deadline)] = work_item
+                for item in islice(rest, max(0, self.size() - len(pending))):
+                    pending[self.submit(pickled, self.dumps(item), deadline)] = item
                 if not pending:
                     return
                 for future in wait(pending, _POLL_SECONDS, FIRST_COMPLETED).done:
-                    work_item = pending.pop(future)
-                    try:
-                        result, error = self.outcome(future)
-                    except WorkerLost as lost:
-                        work_item.attempts += 1
-                        if work_item.attempts == ATTEMPTS:
-                            name = shorten(str(work_item.item), 200, placeholder=" ...")
-                            limit = f"an item may take {deadline:g} s"
-                            raise PoolError(f"{name} was given up after {ATTEMPTS} attempts: {lost}; {limit}") from None
-                        again.append(work_item)
-                        continue
+                    result, error = self.outcome(future)
+                    item = pending.pop(future)
                     if error:
                         raise error
-                    yield work_item.item, result
-        finally:
-            self.abandon(pending)
+                    yield item, result
+        except BaseException:
+            self.break_off()
+            raise
 
     def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], deadline: float) -> Iterator[Result]:
         """What `function` makes of each of `items`, in their order; otherwise as `map`."""
@@ -140,6 +129,93 @@ class WorkerPool(ABC):
 
 def _of_numbered(function: Callable[[Item], Result], numbered: tuple[int, Item]) -> Result:
     return function(numbered[1])
+
+
+class ProcessPool(WorkerPool):
+    """Processes of this machine, `count` at most."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._executor: ProcessPoolExecutor | None = None
+        self._processes: set[BaseProcess] = set()
+
+    def size(self) -> int:
+        return self._count
+
+    def dumps(self, value: Any) -> bytes:
+        return pickle.dumps(value)
+
+    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+        if self._executor is None:
+            # Forking would copy the locks of the caller's threads in whatever state they are.
+            self._executor = ProcessPoolExecutor(self._count, get_context("spawn"), _begin)
+        before = active_children()
+        with _ctrl_c_held_back():
+            future = self._executor.submit(_work, task, item, deadline)
+        self._processes |= {*active_children()} - {*before}
+        return future
+
+    def outcome(self, future: Future[Outcome]) -> Outcome:
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            raise PoolError("a worker died: it had too little memory, or an item took too long") from None
+
+    def break_off(self) -> None:
+        end = monotonic() + _GRACE
+        while (alive := [process for process in self._processes if process.is_alive()]) and monotonic() < end:
+            # A signal that comes as Python is about to wait does not end the waiting; the next one does.
+            for process in alive:
+                process.terminate()
+            alive[0].join(_REMIND)
+        for process in alive:
+            process.kill()
+        self.close()
+
+    def close(self) -> None:
+        executor, self._executor = self._executor, None
+        self._processes = set()
+        if executor is not None:
+            executor.shutdown()
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def end_when_nobody_listens(descriptor: int) -> None:
+    """End the process as soon as nobody reads the pipe any more: a search would keep a core busy for days.
+
+    Windows cannot be asked who reads a pipe: there the search ends first.
+    """
+
+    def wait() -> None:
+        if sys.platform != "win32":
+            poll = select.poll()
+            poll.register(descriptor, 0)
+            poll.poll()
+            os._exit(1)
+
+    threading.Thread(target=wait, name="listener", daemon=True).start()
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A process that starts meanwhile never hears of Ctrl-C: it inherits what is blocked. Windows knows no such way."""
+    if sys.platform == "win32":
+        yield
+        return
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+# In a worker
 
 
 class _Opened:
@@ -165,7 +241,7 @@ _opened: Final = _Opened()
 
 
 def work(task: bytes, item: bytes, deadline: float) -> Outcome:
-    """In a worker: do an item of a task. After `deadline` seconds the process ends and shows where it was."""
+    """Do an item of a task. After `deadline` seconds the process ends and shows where it was."""
     faulthandler.dump_traceback_later(deadline, exit=True, file=_STDERR)
     try:
         _opened.open(task)
@@ -183,6 +259,37 @@ def work(task: bytes, item: bytes, deadline: float) -> Outcome:
         faulthandler.cancel_dump_traceback_later()
 
 
-def close_task() -> None:
-    """In a worker: close the task that is open."""
+_leaving: Final = threading.Event()
+
+
+def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
+    try:
+        # Where the signal comes while a result is sent back, the executor swallows the exception.
+        if not _leaving.is_set():
+            return work(task, item, deadline)
+    except SystemExit:  # an executor's process would go on
+        pass
     _opened.close()
+    os._exit(0)
+
+
+def _begin() -> None:
+    """Ctrl-C is for the process that started this one. However it ends, short of being killed, its task is closed."""
+    atexit.register(_opened.close)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, name="end with parent", daemon=True).start()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    if not _leaving.is_set():
+        _leaving.set()
+        raise SystemExit(number)
+
+
+def _end_with_parent() -> None:
+    """A worker holds both ends of the pipe it waits at, so it would not notice that nobody writes to it any more."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

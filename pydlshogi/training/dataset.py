@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Protocol
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.weights import Weights
+from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import FromRecords
 from pydlshogi.training.validation import Predict, Report

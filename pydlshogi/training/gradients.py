@@ -16,7 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pydlshogi.network.architecture import Architecture
 from pydlshogi.network.torch_nets import build
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.settings import Learning
 from pydlshogi.training.sparse import SparseNet

@@ -22,8 +22,8 @@ from pydlshogi.network.host import softmax_over_legal_moves
 from pydlshogi.network.sparse import read_sparse
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import Weights, read_weights, write_weights
+from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
 from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pydlshogi.encoding import Encoding
 from pydlshogi.entry import GameEntry
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, architecture_for
-from pydlshogi.support.settings import SettingError, check, setting
+from pydlshogi.support.command_line import SettingError, check, setting
 
 SPARSE = "sparse"
 """The kind of network whose first layer is a table; the others are in `KINDS`."""

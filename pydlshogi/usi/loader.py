@@ -15,9 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from copy import copy
 from enum import Enum, auto
 
-from pydlshogi.player.base_player import BasePlayer, Engine, Loaded
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, step, under_way
 from pydlshogi.player.options import EngineOptions
-from pydlshogi.support.progress import step, under_way
 from pydlshogi.usi.notation import Output, string_line
 
 

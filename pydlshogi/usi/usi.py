@@ -35,7 +35,7 @@ from typing import Final
 from pydlshogi.player.base_player import Engine, PlayerError
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import UnknownOption
-from pydlshogi.support.version import __version__
+from pydlshogi.support import __version__
 from pydlshogi.usi.commands import OTHER_QUESTIONS, PLAYER_QUESTIONS, Asked, Board, Clocks, Go, PlayerQuestion
 from pydlshogi.usi.loader import Loader, State
 from pydlshogi.usi.notation import Output, parse_go, parse_setoption

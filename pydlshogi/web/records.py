@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.catalogue import GAMES
 from pydlshogi.support.decoding import decode
-from pydlshogi.support.usi_lines import UsiLine, holds_usi, read_line, usi_lines, written
+from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import TableGame
 from pydlshogi.web.tree import RecordedGame, RecordedLine
 

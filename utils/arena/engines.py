@@ -18,7 +18,7 @@ from queue import Empty, Queue
 from typing import NamedTuple
 
 from pydlshogi.analysis import MATE_EVAL
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 START_SECONDS = 180.0
 """How long an engine may take to get ready: networks are loaded and kernels compiled there."""

@@ -10,9 +10,9 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from pydlshogi.catalogue import game_named
 from pydlshogi.games.shogi.names import USI_MOVE
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from pydlshogi.support.files import open_plain
-from pydlshogi.support.usi_lines import read_line
+from pydlshogi.support.usi_text import read_line
 from utils.arena.engines import EngineProcess, UsiEngine
 
 _LONGEST_LINE: Final = 1 << 16

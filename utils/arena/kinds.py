@@ -17,8 +17,8 @@ from pydlshogi.games.dobutsu.rules import ENEMY, LION, WAYS
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Ending, Game, Win, moves_of
 from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen, usi_of
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import remedy
-from pydlshogi.support.errors import OneLineError
 from utils.arena.engines import GtpEngine
 from utils.arena.games import Colour, EntryReferee, GameKind, Opening, PlayedGame, Verdict, other
 

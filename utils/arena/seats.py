@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from utils.arena.engines import START_SECONDS, EngineError, EngineProcess
 from utils.arena.games import Opening, PlayedGame, kind_of
 from utils.arena.play_game import OPENING_ATTEMPTS, Limit, MatchRules, play_game, random_opening

@@ -12,10 +12,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from pydlshogi.support import OneLineError
+from pydlshogi.support.command_line import settle
 from pydlshogi.support.elo import Sprt, estimate, histogram_of_pairs, superiority
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import append_whole, write_whole
-from pydlshogi.support.settings import settle
 from utils.arena.games import Colour, Opening, PlayedGame, kind_of
 from utils.arena.play_game import Limit, MatchRules
 

@@ -16,7 +16,7 @@ from pydlshogi.games.othello.rules import START, Position
 from pydlshogi.games.othello.squares import standing
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.support.arrays_file import write_arrays
+from pydlshogi.support.arrays import write_arrays
 from pydlshogi.support.pool import WorkerPool
 from utils.lab.growth import GrowingBook
 

@@ -20,7 +20,7 @@ from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
-from pydlshogi.support.processes import ProcessPool
+from pydlshogi.support.pool import ProcessPool
 
 _GAMES: Final = 100
 """Of a file."""

@@ -36,8 +36,7 @@ from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.backend import Backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
-from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array
-from pydlshogi.support.arrays_file import write_arrays
+from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array, write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.dataset import DatasetError

@@ -26,8 +26,8 @@ from tqdm import tqdm
 
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, MAX_EVAL, NO_RESULT, OWN, POSITION, WIN, Positions
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import cache_folder, write_whole
 from utils.arena.engines import EngineError, UsiEngine
 from utils.arena.games import STANDARD, Opening, Verdict, other, read_openings

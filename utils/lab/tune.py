@@ -29,8 +29,8 @@ from typing import Final, NamedTuple
 from tqdm import tqdm
 
 from pydlshogi.player.option_settings import add_option_setting, option_settings
+from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.errors import OneLineError
 from utils.arena.engines import EngineError, UsiEngine
 from utils.arena.games import STANDARD, Opening, read_openings
 from utils.arena.play_game import Limit, MatchRules, add_limits, play_game

@@ -11,7 +11,7 @@ from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.solution import Solution
 from pydlshogi.player.base_player import Adviser, BestMove, Info, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from pydlshogi.support.files import stamp_of
 
 HOW_TO_SOLVE: Final = "python -m pydlshogi.games.dobutsu.solve"

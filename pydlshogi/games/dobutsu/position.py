@@ -34,7 +34,7 @@ from pydlshogi.games.dobutsu.rules import (
     WAYS,
 )
 from pydlshogi.state_position import StatePosition
-from pydlshogi.support.sfen_fields import drawn, held_in, pieces_on, sfen_fields
+from pydlshogi.support.usi_text import drawn, held_in, pieces_on, sfen_fields
 
 START_SFEN: Final = "rkb/1p1/1P1/BKR b - 1"
 _OCCURRENCES: Final = 3

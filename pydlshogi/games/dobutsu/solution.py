@@ -17,8 +17,8 @@ from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering, state_of
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import DECIDED, DRAWN, NOT_REACHED
+from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Uint8Array
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import open_plain, replacing
 
 _MAGIC: Final = b"Dobutsu shogi, solved 1\n"

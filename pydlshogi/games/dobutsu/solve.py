@@ -18,7 +18,7 @@ from pydlshogi.games.dobutsu.retrograde import solved
 from pydlshogi.games.dobutsu.solution import Solution, write_solution
 from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.files import check_writable
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

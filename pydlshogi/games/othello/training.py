@@ -15,8 +15,8 @@ from pydlshogi.games.othello.rules import MOST_MOVES, ONE, STATE, ZERO, States, 
 from pydlshogi.games.othello.squares import TURNED, turned
 from pydlshogi.games.othello.wthor import Games, held_out, positions_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
+from pydlshogi.support.command_line import setting
 from pydlshogi.support.compiled import compiled_for, rule_of_game
-from pydlshogi.support.settings import setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords

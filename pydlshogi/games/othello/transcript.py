@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move, position_of
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 
 _MOVE: Final = re.compile(r"(?:\d{1,2}\.+\s*)?([a-h][1-8]|pass|pa|ps|--)\s*", re.IGNORECASE)
 _MOVES: Final = re.compile(rf"(?:{_MOVE.pattern})*(?!\S)", re.IGNORECASE)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from pydlshogi.entry import Name, OpeningNames
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.sfen import ON_BOARD
-from pydlshogi.support.sfen_fields import pieces_on
+from pydlshogi.support.usi_text import pieces_on
 
 OPENING_PLIES: Final = 50
 """After this no opening gets another name."""

@@ -22,7 +22,7 @@ from pydlshogi.state_position import StatePosition
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, nothing
 from pydlshogi.support.compiled import compiled, rule, wide, word
-from pydlshogi.support.sfen_fields import drawn
+from pydlshogi.support.usi_text import drawn
 
 _POINTS: Final = {PAWN: 1, LANCE: 1, KNIGHT: 1, SILVER: 1, GOLD: 1, BISHOP: 5, ROOK: 5}
 _ALL_POINTS: Final = 54  # of a full set

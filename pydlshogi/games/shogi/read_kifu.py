@@ -12,10 +12,10 @@ from typing import Final
 
 from pydlshogi.games.shogi.kifu import formats
 from pydlshogi.games.shogi.kifu.game import Game, RecordError
+from pydlshogi.support import OneLineError
 from pydlshogi.support.decoding import decode
-from pydlshogi.support.errors import OneLineError
 from pydlshogi.support.files import read_plain
-from pydlshogi.support.processes import ProcessPool
+from pydlshogi.support.pool import ProcessPool
 
 _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""

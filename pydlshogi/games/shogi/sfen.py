@@ -10,7 +10,7 @@ from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.state import hands_of, set_up, squares_of
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Records
-from pydlshogi.support.sfen_fields import held_in, pieces_on, sfen_fields
+from pydlshogi.support.usi_text import held_in, pieces_on, sfen_fields
 
 START_SFEN: Final = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 

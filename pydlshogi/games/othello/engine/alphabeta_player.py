@@ -32,7 +32,7 @@ from pydlshogi.player.base_player import (
 from pydlshogi.player.clock import Clock
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
-from pydlshogi.support.processes import available_cores
+from pydlshogi.support.pool import available_cores
 
 _ASPIRATION: Final = 4 * DISC
 """A search expects to find what the one before has found, within so much."""

@@ -14,8 +14,7 @@ import numpy as np
 
 from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.squares import turned
-from pydlshogi.support.arrays import Int16Array, Uint64Array
-from pydlshogi.support.arrays_file import ArraysError, read_arrays
+from pydlshogi.support.arrays import ArraysError, Int16Array, Uint64Array, read_arrays
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.hashes import splitmix
 

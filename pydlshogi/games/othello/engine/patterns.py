@@ -20,8 +20,7 @@ import numpy as np
 from pydlshogi.games.othello.bits import lowest
 from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
 from pydlshogi.games.othello.squares import TURNED
-from pydlshogi.support.arrays import Int16Array, Int32Array, Int64Array, Uint16Array, Uint64Array
-from pydlshogi.support.arrays_file import named_arrays
+from pydlshogi.support.arrays import Int16Array, Int32Array, Int64Array, Uint16Array, Uint64Array, named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
 

@@ -43,8 +43,8 @@ from pydlshogi.support.arrays import (
     Uint16Array,
     Uint32Array,
     Uint64Array,
+    named_arrays,
 )
-from pydlshogi.support.arrays_file import named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
 from pydlshogi.uct.batch import Batch, Evaluations

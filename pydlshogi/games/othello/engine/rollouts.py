@@ -16,8 +16,7 @@ from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.engine.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
 from pydlshogi.games.othello.squares import BESIDE, TURNED
-from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array
-from pydlshogi.support.arrays_file import named_arrays
+from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array, named_arrays
 from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import replacing
 from pydlshogi.support.hashes import splitmix

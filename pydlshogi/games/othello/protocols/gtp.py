@@ -16,7 +16,7 @@ from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, mo
 from pydlshogi.player.ask import Thought
 from pydlshogi.player.base_player import Info
 from pydlshogi.player.clock import Limits
-from pydlshogi.support.version import __version__
+from pydlshogi.support import __version__
 
 MOST_HINTS: Final = 5
 

@@ -19,7 +19,7 @@ from pydlshogi.games.othello.protocols.loaded_engine import (
 )
 from pydlshogi.games.othello.protocols.nboard import NBoard
 from pydlshogi.support.command_line import exit_status, parser_for
-from pydlshogi.support.processes import end_when_nobody_listens
+from pydlshogi.support.pool import end_when_nobody_listens
 
 
 def speak(engine: LoadedEngine) -> None:

@@ -22,7 +22,7 @@ from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import KifuError, read
 from pydlshogi.player.base_player import Engine
-from pydlshogi.support.errors import OneLineError
+from pydlshogi.support import OneLineError
 from pydlshogi.support.files import write_whole
 
 _LONGEST_SUMMARY: Final = 4096

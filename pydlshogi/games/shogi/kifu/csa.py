@@ -33,7 +33,7 @@ from pydlshogi.games.shogi.sfen import ON_BOARD, START_SFEN, move_of
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.decoding import one_line
-from pydlshogi.support.sfen_fields import pieces_on
+from pydlshogi.support.usi_text import pieces_on
 
 _SIGNS: Final = "+-"
 _HEADERS: Final = {"先手": "N+", "後手": "N-", "棋戦": "$EVENT", "場所": "$SITE", "開始日時": "$START_TIME"}

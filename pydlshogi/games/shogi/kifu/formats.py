@@ -7,7 +7,7 @@ from pydlshogi.games.shogi.kifu import csa, jkf, kif
 from pydlshogi.games.shogi.kifu.game import UNKNOWN, Conclusion, Game, Line, Record, RecordError
 from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes, to_kif
 from pydlshogi.games.shogi.sfen import START_SFEN, move_of
-from pydlshogi.support.usi_lines import holds_usi, usi_lines, written
+from pydlshogi.support.usi_text import holds_usi, usi_lines, written
 
 
 class Format(NamedTuple):

@@ -9,8 +9,8 @@ from pydlshogi.analysis import MATE_EVAL
 from pydlshogi.games.shogi.names import BLACK, WHITE
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of
+from pydlshogi.support import OneLineError
 from pydlshogi.support.decoding import lines_of
-from pydlshogi.support.errors import OneLineError
 
 Win = Literal["b", "w", "d"]
 Ending = Literal[

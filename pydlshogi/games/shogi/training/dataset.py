@@ -18,9 +18,8 @@ from pydlshogi.games.shogi.training.reencoding import in_planes_of
 from pydlshogi.games.shogi.training.searched import Searched, read_sets
 from pydlshogi.games.shogi.training.validation import fit_for_play, validate
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.command_line import pool_of
+from pydlshogi.support.command_line import SettingError, pool_of, setting
 from pydlshogi.support.files import cache_folder
-from pydlshogi.support.settings import SettingError, setting
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.journal import say

@@ -27,8 +27,7 @@ from pydlshogi.games.shogi.state import pieces_of
 from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
-from pydlshogi.support.pool import WorkerPool
-from pydlshogi.support.processes import ProcessPool, available_cores
+from pydlshogi.support.pool import ProcessPool, WorkerPool, available_cores
 from pydlshogi.training.dataset import DatasetError
 
 Split = Literal["train", "val"]

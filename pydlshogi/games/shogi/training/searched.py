@@ -13,8 +13,7 @@ from pydlshogi.games.shogi.training.evaluations import win_rates
 from pydlshogi.games.shogi.training.formats import legal, read_parts
 from pydlshogi.games.shogi.training.parts import Part, chosen
 from pydlshogi.games.shogi.training.records import Positions
-from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array
-from pydlshogi.support.arrays_file import read_arrays
+from pydlshogi.support.arrays import BoolArray, Float32Array, Int64Array, Uint16Array, read_arrays
 from pydlshogi.training.dataset import DatasetError
 
 EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762
