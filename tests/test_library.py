@@ -87,7 +87,20 @@ def test_the_readme_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]] == ["G*5b", "resign"]
 
 
-@pytest.mark.parametrize("module", ["encoding", "evaluator", "game", "library", "uct.puct", "uct.search"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "encoding",
+        "evaluator",
+        "game",
+        "library",
+        "player.ask",
+        "player.choice",
+        "player.lines",
+        "uct.puct",
+        "uct.search",
+    ],
+)
 def test_examples_of_docstrings_run(module: str) -> None:
     done = doctest.testmod(importlib.import_module(f"pydlshogi.{module}"))
     assert done.attempted

@@ -40,6 +40,17 @@ def ask(
 
     A line counts that has moves, or that judges the position. Rank 1 begins a set of lines. `hear` gets a set once it
     has `lines` of them, or as many as there are moves. The last set, which may be shorter, belongs to the answer.
+
+    >>> from pydlshogi.catalogue import GAMES, engine_named
+    >>> from pydlshogi.player.clock import Limits
+    >>> engine = engine_named(next(iter(GAMES)))
+    >>> engine.options.set("Backend", "hash")  # it needs no network
+    ''
+    >>> player = engine.load()
+    >>> _ = player.prepare()
+    >>> thought = ask(player, engine.set_up(None), Clock(Limits(nodes=50)), lines=2)
+    >>> len(thought.lines), thought.move == thought.lines[0].pv[0]
+    (2, True)
     """
     if isinstance(player.options, SearchOptions):
         player.options.multi_pv = lines

@@ -38,6 +38,12 @@ def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
     lower than that of the best one. (KataGo compares lower values too, and so prefers a sure draw to a likely win.)
 
     It is the best one if that is proven. With few visits the bound lies deeper, much as Student's distribution has it.
+
+    >>> from pydlshogi.uct.root import MoveStats
+    >>> most = MoveStats(move=1, visits=100, value=0.50, error=0.02, prior=0.6, plies=None)
+    >>> better = MoveStats(move=2, visits=60, value=0.62, error=0.01, prior=0.3, plies=None)
+    >>> lcb_move([most, better]).move
+    2
     """
 
     def bound(move: MoveStats) -> float:

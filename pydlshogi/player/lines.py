@@ -12,7 +12,11 @@ from pydlshogi.uct.search import Search
 
 
 def centipawns(win_rate: float, eval_coef: float) -> int:
-    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within HIGHEST_CP either way."""
+    """A win rate p, 0 to 1, as centipawns: `eval_coef` x ln(p / (1 - p)), within HIGHEST_CP either way.
+
+    >>> centipawns(0.75, eval_coef=600)
+    659
+    """
     if not 0.0 < win_rate < 1.0:
         return HIGHEST_CP if win_rate >= 1.0 else -HIGHEST_CP
     return max(-HIGHEST_CP, min(HIGHEST_CP, round(-math.log(1 / win_rate - 1) * eval_coef)))

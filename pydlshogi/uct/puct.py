@@ -37,7 +37,10 @@ DEFAULT_PUCT: Final = Puct()
 
 
 def exploration(puct: Puct, at_root: bool, visits: float) -> float:
-    """c(N) sqrt(N) of a node with N visits. Without visits the root counts as 1, so that the priors decide."""
+    """C(N) sqrt(N) of a node with N visits, C(N) = c_init + ln((1 + N + c_base) / c_base) [AlphaZero 2018].
+
+    Without visits the root counts as 1, so that the priors decide.
+    """
     c_init, c_base = puct.c_init, puct.c_base
     if at_root:
         c_init, c_base = puct.c_init_root, puct.c_base_root
