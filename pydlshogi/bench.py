@@ -47,11 +47,9 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.network.backend import Resources
-from pydlshogi.network.host import softmax_over_legal_moves
+from pydlshogi.network.backend import Resources, softmax_over_legal_moves
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.sparse import random_sparse_weights
-from pydlshogi.network.sparse_backend import SparseBackend
+from pydlshogi.network.sparse import SparseBackend, random_sparse_weights
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.network_player import Network
 from pydlshogi.support.arrays import Float32Array, Int32Array

@@ -37,7 +37,7 @@ except ImportError as error:
 from pydlshogi.catalogue import GAMES, UnknownGame, game_named
 from pydlshogi.encoding import Encoding
 from pydlshogi.entry import GameEntry
-from pydlshogi.network.fitted import write_fitted
+from pydlshogi.network.weights import write_fitted
 from pydlshogi.support.command_line import add_options, option_of
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import available_cores

@@ -10,7 +10,7 @@ import pytest
 from pydlshogi.encoding import labelled_by
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.game import Position
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.backend import HostBackend
 from pydlshogi.support.arrays import Record
 from pydlshogi.support.compiled import rule
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator

@@ -9,8 +9,7 @@ import pytest
 from usi_driver import InProcess
 
 from pydlshogi.games.shogi.game import GAME as shogi
-from pydlshogi.network.fitted import FittedError, fitted_option
-from pydlshogi.network.weights import write_weights
+from pydlshogi.network.weights import FittedError, fitted_option, write_weights
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.support.files import shipped_model

@@ -27,8 +27,7 @@ from pydlshogi.games.othello.rules import Position as Discs
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.sparse import random_sparse_weights, read_sparse, write_sparse
-from pydlshogi.network.sparse_backend import quantised
+from pydlshogi.network.sparse import quantised, random_sparse_weights, read_sparse, write_sparse
 from pydlshogi.network.weights import Weights
 from pydlshogi.uct.batch import Batch
 

@@ -25,10 +25,9 @@ from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.recorded import with_legal_moves
 from pydlshogi.games.shogi.training.validation import fit_for_play, validate
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.fitted import write_fitted
 from pydlshogi.network.integers import largest_values, tower_of
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_weights
+from pydlshogi.network.weights import Weights, architecture_of, read_weights, write_fitted, write_weights
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.files import cache_folder, check_writable, write_whole
 from pydlshogi.training.validation import asking, sample

@@ -16,8 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import HIDDEN, KINDS, Architecture, ModelError, bias_shape
-from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.host import HostBackend
+from pydlshogi.network.backend import BackendError, HostBackend, Resources
 from pydlshogi.network.weights import Weights, architecture_of, read_network
 from pydlshogi.support.arrays import Float32Array
 
@@ -117,7 +116,7 @@ def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resour
     network = chain(weights)
     runs: Sequence[_OnGpu | _OnCpu] = [_OnCpu(network, resources.streams)] * resources.streams
     if gpu:
-        runs = [_OnGpu(network, architecture)]
+        runs = [_OnGpu(network)]
     return HostBackend(
         f"Chainer {chainer.__version__} on {runs[0].where}: {architecture} float32",
         encoding,
@@ -171,43 +170,18 @@ class _OnCpu:
 
 
 class _OnGpu:
-    """The network in CuPy arrays: a batch goes there in one transfer, and both logits come back in one.
+    """The network in CuPy arrays. Planes go there in bytes: they hold only 0 and 1."""
 
-    The planes travel as uint8, a quarter of the bytes, as they hold only 0 and 1; transfers start from page-locked
-    memory, which the driver need not copy first.
-    """
-
-    def __init__(self, network: Any, size: Architecture) -> None:
-        self._cupy = cuda.cupy
+    def __init__(self, network: Any) -> None:
         self._network = network
-        self._size = size
         network.to_gpu()
-        name = self._cupy.cuda.runtime.getDeviceProperties(self._cupy.cuda.Device().id)["name"].decode()
-        cudnn = "" if cuda.cudnn_enabled else " without cuDNN"
-        self.where = f"{name}, CuPy {self._cupy.__version__}{cudnn}"
-        self._reserve(1)
-
-    def _reserve(self, count: int) -> None:
-        self._planes = self._page_locked((count, self._size.planes, self._size.height, self._size.width), np.uint8)
-        self._logits = self._page_locked((count, self._size.labels + 1), np.float32)
-
-    def _page_locked(self, shape: tuple[int, ...], dtype: type[np.generic]) -> npt.NDArray[Any]:
-        count = int(np.prod(shape))
-        memory = self._cupy.cuda.alloc_pinned_memory(count * np.dtype(dtype).itemsize)
-        return np.frombuffer(memory, dtype, count).reshape(shape)
+        name = cuda.cupy.cuda.runtime.getDeviceProperties(cuda.cupy.cuda.Device().id)["name"].decode()
+        self.where = f"{name}, CuPy {cuda.cupy.__version__}{'' if cuda.cudnn_enabled else ' without cuDNN'}"
 
     def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
-        count = len(planes)
-        if count > len(self._planes):
-            self._reserve(count)
-        self._planes[:count] = planes
-        given = self._cupy.empty(planes.shape, np.uint8)
-        given.set(self._planes[:count])
         with _playing():
-            policy, value = self._network(given.astype(np.float32))
-        logits = self._cupy.concatenate((policy.array, value.array), axis=1)
-        logits.get(out=self._logits[:count])
-        return self._logits[:count, :-1], self._logits[:count, -1]
+            policy, value = self._network(cuda.cupy.asarray(planes).astype(np.float32))
+        return policy.array.get(), value.array.get()
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from pydlshogi.encoding import Encoding
+from pydlshogi.network import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.network.architecture import FormError
 from pydlshogi.network.backend import Backend, BackendError, Resources
-from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.network.sparse import is_sparse, read_sparse
 from pydlshogi.network.weights import read_network
 from pydlshogi.support.pool import available_cores
@@ -73,7 +73,7 @@ def load_backend(
             raise BackendError(f"{what} {given} is none of {', '.join(known)}")
     resources = Resources(device, precision, threads or available_cores(), streams, batch_size)
     if name == "sparse" or (name == "auto" and is_sparse(Path(modelfile))):
-        from pydlshogi.network.sparse_backend import sparse_backend
+        from pydlshogi.network.sparse import sparse_backend
 
         return sparse_backend(Path(modelfile), encodings, resources)
     automatic, why = name == "auto", ""

@@ -14,8 +14,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.host import Graph, HostBackend
+from pydlshogi.network.backend import BackendError, Graph, HostBackend, Resources
 from pydlshogi.network.onnx_file import graph_of
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.files import cache_folder

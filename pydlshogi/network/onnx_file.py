@@ -30,7 +30,7 @@ from onnx import (
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import MOST_WEIGHTS, Ends, ModelError
-from pydlshogi.network.host import Graph
+from pydlshogi.network.backend import Graph
 from pydlshogi.network.integers import Tower
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.onnx_tower import FLOATS, tower_of_graph

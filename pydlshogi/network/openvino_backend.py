@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import BackendError, Resources
-from pydlshogi.network.host import Graph, HostBackend
+from pydlshogi.network.backend import BackendError, Graph, HostBackend, Resources
 from pydlshogi.support.arrays import Float32Array
 
 # OpenVINO imports its converter where it can, and that reports over the internet that it was imported.

@@ -13,8 +13,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pydlshogi.encoding import Encoding, unpack
 from pydlshogi.network.architecture import ModelError
-from pydlshogi.network.backend import Backend, BackendError, Resources
-from pydlshogi.network.host import HostBackend, borrowed
+from pydlshogi.network.backend import Backend, BackendError, HostBackend, Resources, borrowed
 from pydlshogi.network.torch_nets import from_npz
 from pydlshogi.network.weights import Weights, read_network
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array

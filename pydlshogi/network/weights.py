@@ -1,10 +1,15 @@
 """Weights of networks, as Chainer's `save_npz` writes them: read, checked and written with numpy alone.
 
 The names and shapes of the arrays are the file format, the same as in the python-dlshogi book, so networks trained
-with it load here; `architecture` says which they are. Nothing is unpacked before the headers have been looked at.
+with it load here; `architecture` says which they are.
+
+What was fitted for a network lies beside it, `net.json` beside `net.npz` and `net.onnx`. Training writes it:
+{"options": {"Eval_Coef": 275, "temperature": 100}, ...}. That temperature is the one at which the policy predicts moves
+best; with which one a search plays best is another question, so nobody asks for it. Beside a network of another program
+stands what its user wrote, and there it is the search's.
 """
 
-import io
+import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,11 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, Final
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib import format as npy
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import (
@@ -24,21 +28,24 @@ from pydlshogi.network.architecture import (
     HOW_TO_EXPORT,
     Architecture,
     ModelError,
-    Shape,
     parameter_shapes,
     recognise,
 )
 from pydlshogi.support.arrays import Float32Array
-from pydlshogi.support.files import open_plain, replacing
+from pydlshogi.support.files import open_plain, read_plain, replacing, write_whole
 
 Array = npt.NDArray[Any]
 Weights = dict[str, Array]
 
 LARGEST: Final = "largest"
 """An array beside those of the network: float32 [maps], the largest value of each map, see `integers`."""
-_MOST_ARRAYS: Final = 4096
-_LONGEST_HEADER: Final = 4096
-"""Bytes that say what an array is."""
+_DAMAGED: Final = (
+    *(AttributeError, BadZipFile, EOFError, KeyError, MemoryError, RuntimeError, TokenError, TypeError, ValueError),
+    zlib.error,
+)
+"""What numpy and zipfile raise for damaged or foreign bytes."""
+_LARGEST_FITTED: Final = 1 << 20
+"""Bytes."""
 
 
 def architecture_of(weights: Mapping[str, Array]) -> Architecture:
@@ -47,9 +54,8 @@ def architecture_of(weights: Mapping[str, Array]) -> Architecture:
 
 
 def read_architecture(path: Path) -> Architecture:
-    """Of the network in an `.npz` file, which is not unpacked; `ModelError` as in `read_weights`."""
-    with opened_archive(path) as archive:
-        return _architecture(archive)
+    """Of the network in an `.npz` file; `ModelError` as in `read_weights`."""
+    return architecture_of(read_weights(path))
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
@@ -57,92 +63,60 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
 
     Raises `ModelError`, which names the file, where that is missing, damaged or something else than a network.
     """
-    with opened_archive(Path(path)) as archive:
-        _architecture(archive)
-        return _unpacked(archive)
+    with arrays_of(Path(path)) as arrays:
+        return _checked(arrays)
 
 
 def read_network(path: Path, encodings: Iterable[Encoding]) -> tuple[Weights, Architecture, Encoding]:
     """The network in an `.npz` file, and the first of `encodings` that suits it; `ModelError` as in `read_weights`."""
-    with opened_archive(path) as archive:
-        architecture = _architecture(archive)
-        encoding = architecture.ends.encoding_among(encodings)
-        return _unpacked(archive), architecture, encoding
+    with arrays_of(path) as arrays:
+        weights = _checked(arrays)
+        architecture = architecture_of(weights)
+        return weights, architecture, architecture.ends.encoding_among(encodings)
 
 
 def read_largest(path: Path, maps: int) -> Float32Array | None:
     """The largest values of `maps` maps of a network, where its `.npz` file holds them. Raises `ModelError`."""
-    with opened_archive(path) as archive:
-        member = f"{LARGEST}.npy"
-        if member not in archive.namelist():
+    with arrays_of(path) as arrays:
+        if (array := arrays.get(LARGEST)) is None:
             return None
-        shape, dtype = _header(archive, member)
-        if shape == (maps,) and dtype.kind == "f":
-            ((name, array),) = arrays_in(archive, [member])
-            largest = converted(name, array, np.float32)
+        if array.shape == (maps,) and array.dtype.kind == "f":
+            largest = converted(LARGEST, array, np.float32)
             if (largest > 0).all():
                 return largest
         raise ModelError(f"array {LARGEST} does not hold the largest values of {maps} maps")
 
 
-def _unpacked(archive: ZipFile) -> Weights:
-    members = [member for member in archive.namelist() if member != f"{LARGEST}.npy"]
-    return {name: converted(name, array, np.float32) for name, array in arrays_in(archive, members)}
-
-
-def arrays_in(archive: ZipFile, members: Iterable[str]) -> Iterator[tuple[str, Array]]:
-    """Names and arrays of these members of an archive."""
-    for member in members:
-        with archive.open(member) as file:
-            yield member.removesuffix(".npy"), npy.read_array(file, allow_pickle=False)
-
-
 @contextmanager
-def opened_archive(path: Path) -> Iterator[ZipFile]:
-    """The archive at `path`; whatever is wrong with it is a `ModelError` that names it."""
+def arrays_of(path: Path) -> Iterator[Weights]:
+    """The arrays of an `.npz` file, as they are; whatever is found wrong with them inside is a `ModelError` that names
+    the file."""
     try:
         if path.suffix == ".pth":
             raise ModelError(f"networks are .npz or .onnx files; {HOW_TO_EXPORT}")
-        with open_plain(path) as file, ZipFile(file) as archive:
-            yield archive
+        with open_plain(path) as file, np.load(file, allow_pickle=False) as archive:
+            arrays = dict(archive)
+        if not arrays or not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ModelError("not an .npz archive of a network")
+        yield arrays
     except ModelError as error:
         raise type(error)(f"{path}: {error}") from error
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror or 'cannot be read'}") from error
-    # What numpy and zipfile raise for damaged or foreign bytes.
-    except (BadZipFile, EOFError, KeyError, RuntimeError, TokenError, ValueError, zlib.error) as error:
+    except _DAMAGED as error:
         raise ModelError(f"{path}: not an .npz archive, or damaged") from error
 
 
-def _architecture(archive: ZipFile) -> Architecture:
-    headers = array_headers(archive)
-    headers.pop(LARGEST, None)
-    if "encoding" in headers:
+def _checked(arrays: Weights) -> Weights:
+    """Those of a network, in the types that it is computed with. Raises `ModelError`."""
+    if "encoding" in arrays:
         raise ModelError("a sparse network: Backend auto or sparse runs it")
-    for name, (_, dtype) in headers.items():
-        if dtype.kind not in "fiu":
-            raise ModelError(f"array {name} holds {dtype}, not numbers")
-    return recognise({name: shape for name, (shape, _) in headers.items()})
-
-
-def array_headers(archive: ZipFile) -> dict[str, tuple[Shape, np.dtype[Any]]]:
-    """Shape and type of every array in an archive; nothing is unpacked. Raises `ModelError`."""
-    names = archive.namelist()
-    # Of what is packed in another way zipfile cannot unpack just the beginning.
-    plainly_packed = all(member.compress_type in (ZIP_STORED, ZIP_DEFLATED) for member in archive.infolist())
-    arrays = all(name.endswith(".npy") for name in names)
-    if not (arrays and plainly_packed and 0 < len(names) <= _MOST_ARRAYS and len({*names}) == len(names)):
-        raise ModelError("not an .npz archive of a network")
-    return {name.removesuffix(".npy"): _header(archive, name) for name in names}
-
-
-def _header(archive: ZipFile, name: str) -> tuple[Shape, np.dtype[Any]]:
-    """Shape and type of an array."""
-    with archive.open(name) as member:
-        begin = io.BytesIO(member.read(_LONGEST_HEADER))
-    read = npy.read_array_header_1_0 if npy.read_magic(begin) == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(begin)
-    return shape, dtype
+    arrays = {name: array for name, array in arrays.items() if name != LARGEST}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu":
+            raise ModelError(f"array {name} holds {array.dtype}, not numbers")
+    architecture_of(arrays)
+    return {name: converted(name, array, np.float32) for name, array in arrays.items()}
 
 
 def converted(name: str, array: Array, dtype: type[np.floating]) -> Array:
@@ -224,3 +198,33 @@ def random_weights(architecture: Architecture, seed: int) -> Weights:
                 array = 0.1 * noise
         weights[name] = converted(name, array, np.float32)
     return weights
+
+
+# What was fitted for a network
+
+
+class FittedError(ValueError):
+    """Nothing usable lies beside the network; the message is one line that says why."""
+
+
+def fitted_option(modelfile: Path, name: str) -> int:
+    """An option of the engine as it was fitted for a network, 1 to 10000. Raises FittedError."""
+    file = modelfile.with_suffix(".json")
+    try:
+        content = json.loads(read_plain(file, _LARGEST_FITTED))
+    except FileNotFoundError:
+        raise FittedError(f"there is no {file.name} beside {modelfile.name}") from None
+    except OSError as error:
+        raise FittedError(f"{file}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise FittedError(f"{file} is no JSON") from error
+    options = content.get("options") if isinstance(content, dict) else None
+    value = options.get(name) if isinstance(options, dict) else None
+    if type(value) is not int or not 1 <= value <= 10000:
+        raise FittedError(f"{file} holds no {name} from 1 to 10000")
+    return value
+
+
+def write_fitted(path: Path, options: Mapping[str, int], validation: Mapping[str, object]) -> None:
+    """Write what was fitted, and how well the network did in validation, to the `.json` at `path`."""
+    write_whole(path, json.dumps({"options": options, "validation": validation}, indent=1).encode() + b"\n")

@@ -14,8 +14,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding, Lists, lists_for, planes_of, sample
 from pydlshogi.network.architecture import FormError, ModelError
-from pydlshogi.network.backend import CPU_BATCH, BackendError, Resources
-from pydlshogi.network.host import borrowed, product, sigmoid, softmax
+from pydlshogi.network.backend import CPU_BATCH, BackendError, Resources, borrowed, product, sigmoid, softmax
 from pydlshogi.network.integers import (
     FRACTION,
     FREQUENCIES,

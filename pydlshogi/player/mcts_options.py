@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.network.choices import BACKENDS, DEVICES, PRECISIONS
+from pydlshogi.network import BACKENDS, DEVICES, PRECISIONS
 from pydlshogi.player.allot import ClockSettings
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import Button, Check, Combo, EngineOptions, Filename, SearchOptions, Spin

@@ -19,8 +19,8 @@ from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluato
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import CPU_BATCH, LARGEST_BATCH, Backend, BackendError
-from pydlshogi.network.fitted import FittedError, fitted_option
 from pydlshogi.network.loading import load_backend
+from pydlshogi.network.weights import FittedError, fitted_option
 from pydlshogi.player.base_player import (
     HIGHEST_CP,
     Adviser,

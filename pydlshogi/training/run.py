@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from pydlshogi.encoding import Encoding, planes_of
-from pydlshogi.network.host import softmax_over_legal_moves
+from pydlshogi.network.backend import softmax_over_legal_moves
 from pydlshogi.network.sparse import read_sparse
 from pydlshogi.network.torch_nets import build, grow, to_npz
 from pydlshogi.network.weights import Weights, read_weights, write_weights

@@ -28,7 +28,7 @@ from pydlshogi.games.othello.engine.rollouts import CLASSES, surroundings
 from pydlshogi.games.othello.engine.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
 from pydlshogi.games.othello.wthor import Games, positions_of, square_of
-from pydlshogi.network.host import softmax
+from pydlshogi.network.backend import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
 from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
 

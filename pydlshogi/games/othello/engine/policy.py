@@ -33,7 +33,7 @@ from pydlshogi.games.othello.engine.patterns import (
 )
 from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
-from pydlshogi.network.host import sigmoid, softmax
+from pydlshogi.network.backend import sigmoid, softmax
 from pydlshogi.support.arrays import (
     BoolArray,
     Float32Array,
