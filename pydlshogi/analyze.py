@@ -28,6 +28,7 @@ from pydlshogi.player.base_player import BasePlayer, PlayerError
 from pydlshogi.player.option_settings import add_option_setting, set_given
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
+from pydlshogi.support.decoding import is_utf8
 from pydlshogi.support.files import check_writable, write_whole
 
 MILLISECONDS: Final = 1000.0
@@ -189,9 +190,9 @@ def _run(arguments: argparse.Namespace) -> int:
         for line in summary(judgements, game.names):
             print(line)
         if not arguments.no_record:
-            unjudged = replace(game, evals=(None,) * len(game.moves))
+            unjudged = replace(game, evals=(None,) * len(game.moves), analysis=())
             text = annotated(unjudged, judgements, kif)
-            _write(record, kif_bytes(text) if kif else text.encode())
+            _write(record, kif_bytes(text, is_utf8(path.read_bytes())) if kif else text.encode())
         if arguments.json:
             judged = {
                 "start": game.start_sfen,

@@ -425,6 +425,11 @@ def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
         person.button("Save").click()
     assert re.fullmatch(r"\d{8}-\d{6}\.txt", saved.value.suggested_filename)
     assert Path(saved.value.path()).read_text() == "f5f6e6f4\n"
+    person.open_record("開始日時：2020/01/02\n先手：甲\n後手：乙/丙\n   1 ７六歩(77)\n")
+    page.wait_for_selector('body[data-moves="7g7f"]')
+    with page.expect_download() as saved:
+        person.button("Save").click()
+    assert saved.value.suggested_filename == "20200102 甲 - 乙 丙.kif"
 
 
 CONTRASTS = """() => {

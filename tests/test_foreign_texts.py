@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.othello.ggf import ggf, parse_ggf
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
 from pydlshogi.games.shogi.kifu.game import Game, Variation, moves_of
+from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.support.decoding import lines_of, one_line
@@ -165,6 +168,9 @@ WORDS = [
 ]  # fmt: skip
 
 
+LINES = [(("7g7f", "3c3d", "8h2b+", "3a2b", "B*4e"), 57), (("win",), None), ((), None), (("2g2f",), 0)]
+
+
 def test_any_text_comes_back_as_it_was_written() -> None:
     rng = random.Random(62)
 
@@ -174,10 +180,14 @@ def test_any_text_comes_back_as_it_was_written() -> None:
     moves, (_, other) = moves_of(START_SFEN, ("7g7f", "3c3d")), moves_of(START_SFEN, ("7g7f", "8c8d"))
     for number in range(1000):
         comments, names = (text(), text(), text()), (text(), text())
+        headers = tuple((name, one_line(text())) for name in ("戦型", "Max_Moves", "終了日時", "記録係"))
+        headers = tuple(each for each in headers if each[1])
         evals, win = (rng.choice([None, 30]), None), rng.choice(["b", "w"])
         game = Game(START_SFEN, moves, win, "resign", evals, (1, None), names, (None, None), text(), text(), text())
+        thought = [AnalysedMove(rng.choice([30, -99_991]), *rng.choice(LINES)) for _ in range(rng.randrange(3))]
+        analysis = (tuple(candidate_lines(ShogiPosition(START_SFEN), thought)), (), ()) if thought else ()
         variation = Variation(1, (other,), (None,), (None,), (text(),))
-        game = replace(game, comments=comments, variations=(variation,))
+        game = replace(game, comments=comments, variations=(variation,), headers=headers, analysis=analysis)
         for suffix in WRITTEN:
             held = replace(game, variations=()) if suffix in (".csa", ".usi") else game
             written = file_of([held], suffix)
@@ -187,6 +197,10 @@ def test_any_text_comes_back_as_it_was_written() -> None:
             assert open_record(written, "othello")[0]().game == "shogi"
             if suffix != ".usi":
                 assert (read.names, read.event) == (tuple(map(one_line, names)), one_line(game.event))
+                assert dict(read.headers) == dict(headers)
+                assert suffix == ".csa" or read.analysis == analysis
+                known = open_record(written, "othello")[0]().line.candidates
+                assert suffix == ".csa" or [each for said in known for each in said] == thought
                 said = ["\n".join(lines_of(comment)) for comment in comments]
                 assert [*read.comments, *[""] * (3 - len(read.comments))] == said
                 assert (read.ending, read.win) == ("resign", "w") or win == "b"

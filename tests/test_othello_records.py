@@ -66,8 +66,10 @@ OTHER_START = "--O--O--X-XOO---XXXXOO-XXOXOXOOOXXOXXXOXXXXOXOX---XXOX----XXXX-- 
 class TestGGF:
     def test_a_game_of_the_server(self) -> None:
         (game,) = parse_ggf(SERVER)
+        more = (("RB", "2691.38"), ("RW", "2693.68"), ("TI", "05:00//02:00"))
         moves, named = tuple(map(parse_move, ("f5", "d6", "c3"))), {"black": "one", "white": "two", "event": "GGS/os"}
-        assert game == Transcript(moves, START, -10, **named, date="2009-07-01 02:52:45 MDT", ending="resignation")
+        assert game.date == "2009-07-01 02:52:45 MDT"
+        assert game == Transcript(moves, START, -10, **named, date=game.date, ending="resignation", headers=more)
         assert list(parse_ggf(ggf(game))) == [game]
 
     def test_games_among_other_things(self) -> None:

@@ -15,11 +15,11 @@ import shogi.KIF
 from cshogi import KI2, KIF
 
 from pydlshogi.games.shogi.kifu.csa import to_csa
-from pydlshogi.games.shogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.formats import SUFFIXES, file_of
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.kifu.jkf import to_jkf
 from pydlshogi.games.shogi.kifu.kif_writer import to_kif
-from pydlshogi.games.shogi.read_kifu import KifuError, read, read_list, read_many
+from pydlshogi.games.shogi.read_kifu import KifuError, parse, read, read_list, read_many
 from pydlshogi.support.decoding import decode
 
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
@@ -421,7 +421,7 @@ def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(rec
     game = record(kif("*はじめに", "1 ７六歩(77)", *comments, "2 ３四歩(33)", "* 普通"))
     assert (game.evals, game.comments) == ((30, None), ("はじめに", "角道", "普通"))
     game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "*", "4 反則負け", "*二歩ではない"))
-    assert (game.evals, game.comments) == ((None, None), ("", "", "\n二歩ではない"))
+    assert (game.evals, game.comments) == ((None, None), ("", "", "二歩ではない"))
     assert record(kif("*", "1 ７六歩(77)", "*", "2 投了")).comments == ()
     move = "+7776FU\nT3\n'** 30 -3334FU\n'*good\n'*move\n'** no\n"
     reply = "-3334FU\n'*end\n'**評価値=54\n'*#評価値=-55\n"
@@ -611,6 +611,19 @@ def test_damage_never_raises_anything_but_a_kifu_error(tmp_path: Path) -> None:
     assert min(outcomes[True], outcomes[False]) > 100
 
 
+def assert_comes_back(game: Game) -> None:
+    """KIF has no ratings, and no word for some endings."""
+    for suffix in (".kif", ".jkf", *([] if game.variations else [".csa"])):
+        (again,) = parse(file_of([game], suffix), "record")
+        assert replace(again, ratings=game.ratings, ending=game.ending) == game
+
+
+def test_what_a_record_says_comes_back_in_every_format() -> None:
+    for path in FIXTURES.glob("[a-z]*"):
+        for game in read(path):
+            assert_comes_back(game)
+
+
 # real data, where it is at hand
 
 
@@ -640,3 +653,6 @@ def test_mixed_records(shared_data: Path, tmp_path: Path) -> None:
         "neither a move nor a position nor a player: not a record": 2,
         "unknown handicap 'handicap'": 1,
     }
+    for _, games in read_many(paths):
+        for game in [] if isinstance(games, KifuError) else games:
+            assert_comes_back(game)

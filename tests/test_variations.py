@@ -162,14 +162,19 @@ def test_lines_of_usi_keep_their_evaluations() -> None:
 
 
 def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.kif").write_text(FORKS)
+    heads = "終了日時：2020/01/03\n持ち時間：2時間\n戦型：四間飛車\n記録係：丙\n先手：a\n"
+    (tmp_path / "a.kif").write_text(heads + FORKS, encoding="utf-8")
     assert main([str(tmp_path / "a.kif"), str(tmp_path / "a.jkf")]) == 0
     assert main([str(tmp_path / "a.jkf"), str(tmp_path / "b.kif")]) == 0
     assert read(tmp_path / "b.kif") == read(tmp_path / "a.kif")
+    assert heads.splitlines()[3] in (tmp_path / "b.kif").read_text(encoding="utf-8")
+    assert capsys.readouterr().err == ""
     for name in ("a.csa", "a.usi"):
         assert main([str(tmp_path / "a.kif"), str(tmp_path / name)]) == 1
         assert "cannot hold variations" in capsys.readouterr().err
         assert main([str(tmp_path / "a.kif"), str(tmp_path / name), "--main-line"]) == 0
         assert read(tmp_path / name)[0].moves == read(tmp_path / "a.kif")[0].moves
+        lost = "convert: .usi does not hold all of the win, ending, times, names, headers\n"
+        assert capsys.readouterr().err == ("" if name == "a.csa" else lost)
     assert main([str(tmp_path / "a.kif"), str(tmp_path / "a.csa")]) == 1
     assert capsys.readouterr().err == f"convert: {tmp_path / 'a.csa'} exists (--overwrite replaces it)\n"

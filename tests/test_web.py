@@ -36,6 +36,7 @@ from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, Info
 from pydlshogi.player.clock import Limits
 from pydlshogi.web import __main__ as web
 from pydlshogi.web import review
+from pydlshogi.web.records import open_record
 from pydlshogi.web.server import LARGEST_COMMAND, LARGEST_RECORD, MOST_AWAITED, BoardServer
 from pydlshogi.web.table import Refused, Table, setup
 
@@ -626,7 +627,8 @@ def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies:
 
 @pytest.mark.parametrize("word", "切れ負け 反則負け 反則勝ち 入玉勝ち 千日手 持将棋 不戦勝 中断 不詰".split())
 def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_path: Path, word: str) -> None:
-    heads = "開始日時：2020/01/02\n棋戦：名人戦\n場所：東京\n手合割：平手\n先手：甲\n後手：乙\n"
+    others = "終了日時：2020/01/03\n持ち時間：2時間\n消費時間：▲10△20\n戦型：相掛かり\n記録係：丙\n"
+    heads = f"開始日時：2020/01/02\n棋戦：名人戦\n場所：東京\n{others}手合割：平手\n先手：甲\n後手：乙\n"
     first = "*序盤\n   1 ７六歩(77)   ( 0:01/00:00:01)\n*角道を開ける\n*普通の手\n"
     record = f"{heads}{first}   2 ３四歩(33)   ( 0:02/00:00:02)\n   3 {word}\n*お疲れ様\n"
     (tmp_path / "before.kif").write_text(record, encoding="utf-8")
@@ -641,7 +643,9 @@ def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_p
     (saved,) = read(tmp_path / "after.kif")
     assert read(tmp_path / "before.kif") == [replace(saved, variations=())]
     assert [(each.after, each.usi) for each in saved.variations] == [(0, ("2g2f",))]
-    assert "場所：東京" in (tmp_path / "after.kif").read_text(encoding="cp932")
+    assert f"場所：東京\n{others}" in (tmp_path / "after.kif").read_text(encoding="utf-8")
+    board.opened(record.encode("cp932"))
+    assert f"場所：東京\n{others}" in board.record().decode("cp932")
 
 
 def test_the_variations_of_a_record_are_shown_and_saved(board: Board, tmp_path: Path) -> None:
@@ -683,12 +687,29 @@ def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> Non
 
 def test_a_review_that_was_saved_is_opened_with_the_same_numbers(board: Board) -> None:
     board.opened((FIXTURES / "floodgate.csa").read_bytes())
-    reviewed = board.review()
-    again = board.opened(board.record())
-    assert again["winRates"][1:] == pytest.approx(reviewed["winRates"][1:], abs=0.001)
-    losses = {each["number"]: each["loss"] for each in again["judged"]}
-    for each in reviewed["judged"][1:]:
-        assert each["move"] == each["best"] or losses[each["number"]] == pytest.approx(each["loss"], abs=0.002)
+    board.review()
+    board.play("2g2f", at=4)
+    tried = board.news.until(lambda state: len(state["judged"]) == 5 and not state["judging"])["judged"][-1]
+    board.do("back")
+    names = ("winRates", "summary", "practice", "candidates")
+
+    def seen() -> Message:
+        assert board.do("goto", ply=4) == ""
+        rows = board.news.until(lambda info: info["ply"] == 4, "info")["moveInfos"]
+        shown = [{name: each[name] for name in ("move", "winrate", "scoreCp", "visits", "line")} for each in rows]
+        return board.state() | {"candidates": shown}
+
+    board.do("goto", ply=0)
+    reviewed, record = seen(), board.record()
+    board.opened(record)
+    again = seen()
+    assert {name: again[name] for name in names} == {name: reviewed[name] for name in names}
+    assert [each | {"sure": True} for each in reviewed["judged"]] == again["judged"]
+    assert again["practice"]
+    assert len(again["candidates"]) == 5
+    assert board.record() == record
+    vary(board, "2g2f")
+    assert board.state()["judged"][-1] == tried | {"sure": True}
 
 
 def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: Path) -> None:
@@ -719,12 +740,12 @@ def test_the_evaluations_of_a_record_are_saved_with_it(board: Board, tmp_path: P
     ],
 )
 def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: str, ending: Message | None) -> None:
-    record = f"(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TY[8]BO[8 %s *]B[F5]W[D6];)"
+    record = f"(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TI[15:00]TY[8]BO[8 %s *]B[F5]W[D6];)"
     board.opened((record % f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}").encode())
     board.do("goto", ply=2)
     assert board.state()["ending"] == ending
     saved = board.record().decode()
-    assert f"PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]" in saved
+    assert f"PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TI[15:00]" in saved
     board.new()
     assert board.opened(saved.encode())["names"] == ["a", "b"]
     board.do("goto", ply=2)
@@ -1036,6 +1057,11 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
     board.play("9g9f")
     answer(asked[-1], 0.0, -6)
     assert board.state()["asked"]["found"] is True
+    saved = open_record(board.record(), "shogi")[0]()
+    assert (saved.line.moves[4], saved.variations) == (
+        "2f2e",
+        [],
+    )  # what was tried in practice is no part of the record
     board.do("goto", ply=2)
     assert board.state()["asked"] is None
 

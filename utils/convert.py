@@ -6,7 +6,8 @@
     python -m utils.convert games.jsonl.xz games.pack
     python -m utils.convert --check games.psv
 
-The suffix of OUT says the format. What a format of records has no room for is an error, not a loss.
+The suffix of OUT says the format. Variations that a format of records has no room for are an error; a line says what
+else it does not hold.
 
 Training data end in .psv (.bin), .hcpe, .hcpe3, .pack or .positions; a folder stands for all such files in it, and
 records are read as by `pydlshogi.train`. Any size is streamed. Broken records are left out, and the status is then 1;
@@ -18,18 +19,20 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final
 
 from tqdm import tqdm
 
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
-from pydlshogi.games.shogi.read_kifu import read
+from pydlshogi.games.shogi.kifu.game import Game
+from pydlshogi.games.shogi.read_kifu import parse, read
 from pydlshogi.games.shogi.training.formats import FORMATS, files_of, give, legal, read_parts
 from pydlshogi.games.shogi.training.parts import Part, played_alone
 from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.decoding import is_utf8
 from pydlshogi.support.files import cache_folder, replacing, write_whole
 from pydlshogi.training.dataset import DatasetError
 
@@ -106,7 +109,12 @@ def convert_records(sources: Sequence[Path], options: argparse.Namespace, out: P
         games = [games[options.game - 1]]
     if options.main_line:
         games = [replace(game, variations=()) for game in games]
-    write_whole(out, file_of(games, out.suffix.lower()))
+    written = file_of(games, out.suffix.lower(), any(is_utf8(source.read_bytes()) for source in sources))
+    pairs = [*zip(games, parse(written, out), strict=True)]
+    names = (field.name for field in fields(Game))
+    if lost := [name for name in names if any(getattr(one, name) != getattr(other, name) for one, other in pairs)]:
+        print(f"convert: {out.suffix} does not hold all of the {', '.join(lost)}", file=sys.stderr)
+    write_whole(out, written)
     return 0
 
 

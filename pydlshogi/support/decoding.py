@@ -48,6 +48,11 @@ def _decode(data: bytes) -> str:
     return data.decode("cp932", "replace") if cp932 is None else cp932
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether it is UTF-8 that could not be read as another encoding."""
+    return not data.isascii() and _strictly(data, "utf-8") is not None
+
+
 def _strictly(data: bytes, name: str) -> str | None:
     try:
         return data.decode(name)

@@ -67,6 +67,8 @@ class TableGame:
         self.names = ["", ""]
         self.clock: TimeControl | None = None
         self.event = self.date = self.place = ""
+        self.headers: Sequence[Sequence[str]] = ()
+        self.utf8 = False
         self.line = [begin]
         """The positions of the line that is shown, the first one included. Moves are added at its end; before any other
         change another list takes its place, because `left` may have this one."""
@@ -86,6 +88,7 @@ class TableGame:
         made = cls(recorded.game, recorded.start, set_up)
         made.names = [*recorded.names]
         made.event, made.date, made.place = recorded.event, recorded.date, recorded.place
+        made.headers, made.utf8 = recorded.headers, recorded.utf8
         made._add_line(recorded.line)
         made.tip.discs, line = recorded.discs, made.line
         for after, variation in recorded.variations:
@@ -105,6 +108,8 @@ class TableGame:
             node.evaluation = evaluation
         for node, comment in zip(self.line[begin - 1 :], recorded.comments, strict=False):
             node.comment = comment or node.comment
+        for node, candidates in zip(self.line[begin - 1 :], recorded.candidates, strict=False):
+            node.candidates = candidates or node.candidates
         self.tip.ended, self.tip.broken_off = recorded.ended, recorded.broken_off
         self.judge_tip()
 
@@ -239,7 +244,7 @@ class TableGame:
     def play(self, move: str) -> None:
         """Make a move where the game is shown; from the midst of a game that begins or takes up a variation. Raises
         PlayerError."""
-        answers = self.asked is self.shown
+        answers, known = self.asked is self.shown, len(self.nodes)
         if not self.at_tip and self.line[self.at + 1].move == move:
             self.go_to(self.at + 1)
         else:
@@ -247,6 +252,7 @@ class TableGame:
                 self.leave()
             self.add(move)
             self.judge_tip()
+            self.tip.tried = self.tip.tried or (answers and len(self.nodes) > known)
         self.asked = self.line[self.at - 1] if answers else None
         self._settle()
 

@@ -4,7 +4,9 @@ Each game has formats of its own (`GameEntry.files`); all have lines as USI's `p
 the game that is looked at is made into one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -15,8 +17,10 @@ from pydlshogi.catalogue import GAMES
 from pydlshogi.support.decoding import decode
 from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.tree import RecordedGame, RecordedLine
+from pydlshogi.web.tree import Node, RecordedGame, RecordedLine
 
+Candidates: TypeAlias = Callable[[Node], Sequence[AnalysedMove]]
+"""What an engine thought of a position."""
 Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
 """The games of a file, each read when it is wanted."""
 
@@ -35,6 +39,7 @@ class File(NamedTuple):
     content: bytes
     whole: bool = False
     """Variations are in it too."""
+    name: str = ""
 
 
 class GameFiles(NamedTuple):
@@ -42,7 +47,7 @@ class GameFiles(NamedTuple):
 
     opened: Callable[[bytes, str], Opened | None]
     """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
-    saved: Callable[[TableGame, Sequence[Judgement], Mapping[int, Sequence[AnalysedMove]]], File | None]
+    saved: Callable[[TableGame, Sequence[Judgement], Candidates], File | None]
     """The game as a file, the line that is shown first; None where the formats cannot say it."""
     suffixes: Sequence[str]
     """Of files that can be opened."""
@@ -84,12 +89,16 @@ def begin(game: str, text: str) -> RecordedGame:
     return RecordedGame(game, line.start, RecordedLine(line.moves))
 
 
-def saved(played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]) -> File:
+def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates) -> File:
     """A game as a file, the line that is shown first; of shogi with what an engine thinks of it."""
     files = GAMES[played.game].files
     file = files.saved(played, judged, candidates) if files else None
     evaluations = [node.evaluation for node in played.line[1:]]
-    return file or File("txt", written(played.line[0].sfen, played.moves, evaluations).encode())
+    file = file or File("txt", written(played.line[0].sfen, played.moves, evaluations).encode())
+    day = re.sub(r"\W", "", played.date)[:8] or time.strftime("%Y%m%d-%H%M%S")
+    return file._replace(
+        name=re.sub(r'[\s/\\:*?"<>|]+', " ", " ".join([day, " - ".join(filter(None, names_of(played)))])).strip()
+    )
 
 
 def names_of(played: TableGame) -> list[str]:

@@ -7,7 +7,6 @@ again at those of moves that are mistakes or blunders still. A mark is sure when
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from statistics import fmean
@@ -15,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pydlshogi.analysis import (
     MARKS,
+    MATE_EVAL,
     AnalysedMove,
     Assessment,
     Judgement,
@@ -27,13 +27,11 @@ from pydlshogi.analysis import (
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.player.base_player import Info
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.search import Engines
+from pydlshogi.web.search import Engines, win_rate_of
 from pydlshogi.web.tree import Node, written
 
 LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
-RECORDS_SCALE: Final = 600
-"""Centipawns that make 73 % of winning in records, written and read: as ShogiHome draws them."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
 MOST_TRIED: Final = 6
@@ -78,6 +76,18 @@ class Review:
         self._look = _Look(0, 0, {})
         self._tries = False
         """What is analysed are moves that were tried afterwards."""
+        self.found = False
+        """Something is known that the file of the game does not say."""
+        self._take_recorded()
+
+    def _take_recorded(self) -> None:
+        """Go on with the analysis that a record holds, if it holds one."""
+        nodes = self._game.nodes
+        for node in nodes if any(node.candidates for node in nodes) else ():
+            thought = node.candidates or [AnalysedMove(each, ()) for each in (node.evaluation,) if each is not None]
+            if thought:
+                self.heard[node] = self._analysed[node] = _recorded(thought, node.turn)
+                self._looks[node] = len(LOOKS)
 
     @property
     def begun(self) -> bool:
@@ -96,7 +106,7 @@ class Review:
     def take(self, kept: str) -> None:
         """What was kept."""
         for node, (look, *answers) in zip(self._game.nodes, json.loads(kept), strict=True):
-            self._looks[node] = look
+            self._looks[node], self.found = look, True
             said, last = (each and _answer(each, node.turn) for each in answers)
             if said:
                 self.heard[node] = self._analysed[node] = said
@@ -151,12 +161,12 @@ class Review:
             return 0.5 if node.verdict.winner is None else 1.0 - node.verdict.winner
         if node not in self.heard:
             return None if node.evaluation is None else win_rate_of(node.evaluation)
-        win_rate = self._assessed(self.heard[node]).win_rate
+        win_rate = _assessed(self.heard[node]).win_rate
         return 1 - win_rate if self.heard[node].turn else win_rate
 
     def judgements(self, line: Sequence[Node]) -> list[Judgement]:
         """Of the moves before and after which the analysis has an assessment."""
-        return self._judged(line, {node: self._assessed(answer) for node, answer in self._analysed.items()})
+        return self._judged(line, {node: _assessed(answer) for node, answer in self._analysed.items()})
 
     def _judged(self, line: Sequence[Node], said: Mapping[Node, Assessment]) -> list[Judgement]:
         in_discs = self._game.entry.in_discs
@@ -211,7 +221,7 @@ class Review:
         answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
-            "mate": game.asked in self._analysed and mates(self._assessed(self._analysed[game.asked])),
+            "mate": game.asked in self._analysed and mates(_assessed(self._analysed[game.asked])),
             "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 
@@ -224,23 +234,15 @@ class Review:
         }
         return [as_json(each) | {"sure": True, "best": None} for each in self._judged(line, said)]
 
-    def candidates(self, line: Sequence[Node]) -> Mapping[int, Sequence[AnalysedMove]]:
-        """What a record is to say of the positions, by the number of moves before them."""
-        heard = ((ply, self.heard.get(node)) for ply, node in enumerate(line))
-        return {ply: self._candidates(answer) for ply, answer in heard if answer and answer.lines}
-
-    def _candidates(self, answer: Answer) -> list[AnalysedMove]:
+    def candidates(self, node: Node) -> Sequence[AnalysedMove]:
+        """What a record is to say of a position: the moves the engine thought of, or its evaluation alone."""
+        answer = self._analysed.get(node) or self.heard.get(node)
+        if answer is None:
+            return node.candidates
         sign = -1 if answer.turn else 1
-        known = ((self._assessed(Answer(lines=(info,))), info) for info in answer.lines if info.pv)
-        return [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]
-
-    def _assessed(self, answer: Answer) -> Assessment:
-        """What was said of a position, its centipawns as records have them."""
-        info = answer.lines[0] if answer.lines else None
-        said = assessment(answer.move, info)
-        if self._game.entry.in_discs or (info and info.score_mate) or not 0 < said.win_rate < 1:
-            return said
-        return replace(said, evaluation=round(RECORDS_SCALE * math.log(said.win_rate / (1 - said.win_rate))))
+        known = [(_assessed(Answer(lines=(info,))), info) for info in answer.lines if info.pv]
+        thought = [AnalysedMove(sign * each.evaluation, info.pv, info.visits) for each, info in known]
+        return thought or [AnalysedMove(sign * _assessed(answer).evaluation, ["win"] if answer.move == "win" else [])]
 
     def _is_sure(self, judged: Judgement, line: Sequence[Node]) -> bool:
         least = max(number for number, marks in enumerate(_DOUBTFUL) if number == 0 or judged.mark in marks)
@@ -274,7 +276,7 @@ class Review:
         self._news(answer.error, ends)
 
     def _remember(self, node: Node, answer: Answer, look: int) -> None:
-        self.heard[node], self._analysed[node], self._looks[node] = answer, answer, look
+        self.heard[node], self._analysed[node], self._looks[node], self.found = answer, answer, look, True
 
     def _look_again(self) -> None:
         """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
@@ -303,9 +305,21 @@ def _answer(value: Any, turn: int) -> Answer:
     return Answer(turn, tuple(Info(**{**line, "pv": (*line["pv"],)}) for line in lines), move)
 
 
-def win_rate_of(evaluation: int) -> float:
-    """What centipawns of a record are worth."""
-    return 1 / (1 + math.exp(-max(-20.0, min(20.0, evaluation / RECORDS_SCALE))))
+def _assessed(answer: Answer) -> Assessment:
+    return assessment(answer.move, answer.lines[0] if answer.lines else None)
+
+
+def _recorded(candidates: Sequence[AnalysedMove], turn: int) -> Answer:
+    """What an analysis thought of a position, as a record has it."""
+    lines = []
+    for evaluation, line, nodes in candidates:
+        own = -evaluation if turn else evaluation
+        plies = MATE_EVAL - abs(own)
+        mate = (plies if own > 0 else -plies) if 0 < plies < MATE_EVAL // 2 else None
+        moves = () if [*line] == ["win"] else tuple(line)
+        lines.append(Info(score_cp=own, score_mate=mate, win_rate=win_rate_of(own), visits=nodes, pv=moves))
+    move = "win" if [*candidates[0].line] == ["win"] else "".join(lines[0].pv[:1])
+    return Answer(turn, () if move == "win" else tuple(lines), move)
 
 
 def _accuracies(own: Sequence[Judgement], moves: int) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The engines, as the table asks them: answers come with its lock held. It knows no game on the board."""
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import Final, TypeAlias
@@ -9,13 +11,29 @@ from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.catalogue import GAMES
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import KnownMove, PlayerError
+from pydlshogi.player.base_player import Info, KnownMove, PlayerError
 from pydlshogi.player.clock import Limits
 
 LINES: Final = 5
 """Candidates shown, unless people want another number."""
+RECORDS_SCALE: Final = 600
+"""Centipawns that make 73 % of winning in records, written and read: as ShogiHome draws them."""
 
 Hear: TypeAlias = Callable[[Answer], None]
+
+
+def win_rate_of(evaluation: int) -> float:
+    """What centipawns of a record are worth."""
+    worth = evaluation / RECORDS_SCALE
+    return 1 / (1 + math.exp(-worth)) if abs(worth) < 20 else float(worth > 0)
+
+
+def _in_records(info: Info) -> Info:
+    """The same as a record can hold it, so that what is saved comes back with the same numbers."""
+    if info.score_mate or info.win_rate is None or not 0 < info.win_rate < 1:
+        return info
+    points = round(RECORDS_SCALE * math.log(info.win_rate / (1 - info.win_rate)))
+    return replace(info, score_cp=points, win_rate=win_rate_of(points))
 
 
 class Engines:
@@ -27,8 +45,11 @@ class Engines:
 
     def ask(self, question: Question, hear: Hear) -> Task:
         """`hear` is called with the lock held, and no more once the question is withdrawn. The caller holds it too."""
+        in_discs = GAMES[question.game].in_discs
 
         def tell(answer: Answer) -> None:
+            if not in_discs:
+                answer = replace(answer, lines=tuple(map(_in_records, answer.lines)))
             with self._lock:
                 if not task.cancelled.is_set():
                     hear(answer)

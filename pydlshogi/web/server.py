@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from pydlshogi.analysis_server.queries import QueryError, json_object
 from pydlshogi.web.records import File
@@ -301,8 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write("".join(events).encode() or b":\n\n")
 
     def _send_record(self, record: File) -> None:
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}.{record.suffix}"
-        named = {"Content-Disposition": f'attachment; filename="{name}"'}
+        named = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{record.name}.{record.suffix}')}"}
         self._send(HTTPStatus.OK, "application/octet-stream", record.content, named)
 
     def _send_json(self, status: HTTPStatus, message: Message) -> None:

@@ -32,6 +32,7 @@ _OF_NODE: Final = {
     "broken_off": "unknown",
     "discs": None,
     "spent": 0.0,
+    "tried": False,
 }
 """What is kept of a position, and what need not be."""
 
@@ -63,7 +64,7 @@ class Sheet(NamedTuple):
     @property
     def changed(self) -> bool:
         """Whether something would be lost that is not in its file."""
-        return self.begun if self.file is None else len(self.game.nodes) > self.game.from_file or self.review.begun
+        return self.begun if self.file is None else len(self.game.nodes) > self.game.from_file or self.review.found
 
     def others(self) -> list["Sheet"]:
         """The other games of its file in which something was tried or found out."""
@@ -222,6 +223,8 @@ def _kept(game: TableGame) -> Kept:
         "event": game.event,
         "date": game.date,
         "place": game.place,
+        "headers": game.headers,
+        "utf8": game.utf8,
         "fromFile": game.from_file,
         "positions": positions,
         "tip": numbers[game.tip],
@@ -236,6 +239,7 @@ def _game_of(kept: Kept, set_up: SetUp) -> TableGame:
     game.take_sides(kept["sides"])
     game.names = kept["names"]
     game.event, game.date, game.place = kept["event"], kept["date"], kept["place"]
+    game.headers, game.utf8 = kept.get("headers", ()), kept.get("utf8", False)
     if kept["clock"]:
         game.clock = TimeControl(*kept["clock"])
     first, *others = kept["positions"]

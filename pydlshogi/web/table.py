@@ -162,7 +162,12 @@ class Table:
         """The game as a file, of shogi with what the engine thinks of it where it was asked."""
         with self._lock:
             game = self._game
-            file = saved(game, self._review.judgements(game.line), self._review.candidates(game.line))
+            line, at, asked = game.line, game.at, game.asked
+            if game.left and game.tip.tried:  # who practises saves the game
+                game.show(game.left.line)
+            file = saved(game, self._review.judgements(game.line), self._review.candidates)
+            game.show(line, at)
+            game.asked = asked
             if not file.whole and game.variations:
                 self._error = "the file holds the line that is shown alone: its format has no variations"
                 self._say_state()

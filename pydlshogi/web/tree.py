@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from pydlshogi.analysis import AnalysedMove
 from pydlshogi.entry import NO_NAMES, Look, Name, OpeningNames
 from pydlshogi.game import GameEnd
 
@@ -24,6 +25,8 @@ class RecordedLine:
     """After each move, in centipawns from Black's view."""
     comments: Sequence[str] = ()
     """On the positions, by the number of moves before them."""
+    candidates: Sequence[Sequence[AnalysedMove]] = ()
+    """Of an analysis, likewise."""
     ended: GameEnd | None = None
     broken_off: str = "unknown"
 
@@ -43,6 +46,10 @@ class RecordedGame:
     event: str = ""
     date: str = ""
     place: str = ""
+    headers: Sequence[Sequence[str]] = ()
+    """What else the file says of it: names and values."""
+    utf8: bool = False
+    """The file is in UTF-8, and so is what is saved."""
 
 
 @dataclass(eq=False, slots=True)
@@ -63,6 +70,10 @@ class Node:
     evaluation: int | None = None
     """What a record says, in centipawns from Black's view."""
     comment: str = ""
+    candidates: Sequence[AnalysedMove] = ()
+    """What a record says that an analysis thought here."""
+    tried: bool = False
+    """The move was an answer in practice."""
     ended: GameEnd | None = None
     """How the game ended here where the rules do not say it: by resignation, on time, as a record has it."""
     broken_off: str = "unknown"

@@ -49,17 +49,22 @@ def _recorded(game: Transcript) -> RecordedGame:
         names=(game.black, game.white),
         event=game.event,
         date=game.date,
+        headers=game.headers,
     )
 
 
 def _saved(played: TableGame, *_: Any) -> File:
     """A transcript, or GGF where there is more to say than moves, or a pass that none follows."""
     moves, names, tip = [parse_move(move) for move in played.moves], names_of(played), played.tip
-    more = [played.start, tip.ended, *names, played.event, played.date]
+    more = [played.start, tip.ended, *names, played.event, played.date, *played.headers]
     if moves and moves[-1] != PASS and not any(more):
         return File("txt", f"{transcript(moves)}\n".encode())
     game = game_of(moves, OthelloPosition(played.start).now)._replace(
-        black=names[0], white=names[1], event=played.event, date=played.date
+        black=names[0],
+        white=names[1],
+        event=played.event,
+        date=played.date,
+        headers=tuple((name, value) for name, value in played.headers),
     )
     if tip.ended is not None:
         game = game._replace(ending=tip.ended.reason, result=-64 if tip.ended.winner else 64)

@@ -13,6 +13,7 @@ _PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*|(?<=[A-Za-z]{2}\[)[^]]*)
 _RESULT: Final = re.compile(r"([+-]?(?:[0-5]?\d|6[0-4])(?!\d)(?:\.\d*)?)(?::([rt]))?")
 _ENDINGS: Final = {"r": "resignation", "t": "time"}
 _FLAGS: Final = {ending: f":{flag}" for flag, ending in _ENDINGS.items()}
+_KNOWN: Final = ("GM", "PC", "DT", "PB", "PW", "RE", "TY", "BO", "B", "W")
 _GAME: Final = re.compile(r"^(?!N[+-]|[*'{$])[^：\n]*\(;\s*[A-Za-z]+\[", re.MULTILINE)
 
 
@@ -45,6 +46,7 @@ def ggf(game: Transcript) -> str:
         ("PB", game.black),
         ("PW", game.white),
         ("RE", "?" if game.result is None else f"{game.result:+d}{_FLAGS.get(game.ending, '')}"),
+        *game.headers,
         ("TY", "8"),
         ("BO", f"8 {squares} {side}"),
     ]
@@ -93,4 +95,5 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
         white=values.get("PW", ""),
         event=values.get("PC", ""),
         date=values.get("DT", ""),
+        headers=tuple((name, _plain(value)) for name, value in values.items() if name not in _KNOWN),
     )

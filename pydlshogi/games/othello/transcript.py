@@ -37,6 +37,8 @@ class Transcript(NamedTuple):
     date: str = ""
     ending: str = ""
     """ "resignation" or "time", where the game ended so."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """What else a GGF says of the game, by its names."""
 
     @property
     def end(self) -> Position:

@@ -1,12 +1,12 @@
 """A recorded game of shogi judged by a player, and the record with what was thought of its moves."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from pydlshogi.analysis import AnalysedMove, Assessment, Judgement, assessment, repetition
+from pydlshogi.analysis import Assessment, Judgement, assessment, repetition
 from pydlshogi.games.shogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.kifu.kif_writer import line_to_kif, to_kif
@@ -43,16 +43,13 @@ def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: f
     return assessment(thought.move, next(iter(thought.lines), None))
 
 
-def annotated(
-    game: Game,
-    judgements: Sequence[Judgement],
-    kif: bool,
-    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
-) -> str:
-    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs.
+def without_ours(comment: str) -> str:
+    """A comment without what an analysis has written."""
+    return "\n".join(line for line in comment.splitlines() if not _OURS.match(line))
 
-    `candidates`, which KIF has room for: by number of moves, what to write of a position in place of one assessment.
-    """
+
+def annotated(game: Game, judgements: Sequence[Judgement], kif: bool) -> str:
+    """`game` as a CSA or KIF text with its assessments as evaluations; moves not judged keep theirs."""
     known = {judged.number: judged for judged in judgements}
     position = ShogiPosition(game.start_sfen)
     comments = [*game.comments, *[""] * (len(game.moves) + 1 - len(game.comments))]
@@ -61,12 +58,12 @@ def annotated(
     for number, move in enumerate(game.moves, 1):
         if judged := known.get(number):
             evals[number - 1], lines[number - 1] = judged.evaluation, judged.after.line
-            # What an earlier analysis wrote of a move is not said twice.
-            said = [line for line in comments[number].splitlines() if not _OURS.match(line)]
-            comments[number] = "\n".join([*said, *_comment(position, judged, kif)])
+            comments[number] = "\n".join(
+                [*without_ours(comments[number]).splitlines(), *_comment(position, judged, kif)]
+            )
         position.push(move)
     game = replace(game, evals=tuple(evals), comments=tuple(comments))
-    return to_kif(game, lines, candidates) if kif else to_csa(game, lines)
+    return to_kif(game, lines) if kif else to_csa(game, lines)
 
 
 def _comment(position: ShogiPosition, judged: Judgement, kif: bool) -> list[str]:

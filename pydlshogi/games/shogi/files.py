@@ -6,14 +6,17 @@ from typing import Final, get_args
 
 from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.game import GameEnd
-from pydlshogi.games.shogi.analysis import annotated
+from pydlshogi.games.shogi.analysis import annotated, without_ours
 from pydlshogi.games.shogi.kifu import kif
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES
 from pydlshogi.games.shogi.kifu.game import Ending, Game, RecordError, Variation, Win
-from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes
+from pydlshogi.games.shogi.kifu.kif import candidate_of
+from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines, kif_bytes
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
+from pydlshogi.support.decoding import is_utf8
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.records import File, GameFiles, Opened, OpenError, names_of
+from pydlshogi.web.records import Candidates, File, GameFiles, Opened, OpenError, names_of
 from pydlshogi.web.tree import Node, RecordedGame, RecordedLine, variations_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
@@ -38,35 +41,61 @@ _IN_RECORDS: Final = {ours: theirs for theirs, ours in ENDINGS.items()}
 
 def _opened(data: bytes, text: str) -> Opened:
     try:
-        return [partial(_recorded, each) for each in parse(data, "the record")]
+        return [partial(_recorded, each, is_utf8(data)) for each in parse(data, "the record")]
     except KifuError as error:
         raise OpenError(str(error)) from None
 
 
-def _recorded(game: Game) -> RecordedGame:
+def _recorded(game: Game, utf8: bool) -> RecordedGame:
     ending = ENDINGS.get(game.ending)
     ended = GameEnd(ending, _WINNERS[game.win]) if ending and game.win else None
-    line = RecordedLine(game.usi, game.times, game.evals, game.comments, ended, "unknown" if ended else game.ending)
-    variations = [
-        (each.after, RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), None, each.ending))
-        for each in game.variations
-    ]
-    return RecordedGame("shogi", game.start_sfen, line, variations, None, game.names, game.event, game.date, game.place)
+
+    comments = [without_ours(comment) if game.analysis else comment for comment in game.comments]
+    known = _candidates(game.start_sfen, game.moves, game.analysis)
+    played = RecordedLine(game.usi, game.times, game.evals, comments, known, ended, "unknown" if ended else game.ending)
+    path, variations = game.moves, list[tuple[int, RecordedLine]]()
+    for each in game.variations:
+        path = (*path[: each.after], *each.moves)
+        known = _candidates(game.start_sfen, path, (*[()] * (each.after + 1), *each.analysis))[each.after :]
+        line = RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), known, None, each.ending)
+        variations.append((each.after, line))
+    return RecordedGame(
+        "shogi",
+        game.start_sfen,
+        played,
+        variations,
+        None,
+        game.names,
+        game.event,
+        game.date,
+        game.place,
+        game.headers,
+        utf8,
+    )
 
 
-def _saved(
-    played: TableGame, judged: Sequence[Judgement], candidates: Mapping[int, Sequence[AnalysedMove]]
-) -> File | None:
-    text = annotated(_game(played), judged, kif=True, candidates=candidates)
+def _candidates(start: str, moves: Sequence[int], analysis: Sequence[Sequence[str]]) -> list[list[AnalysedMove]]:
+    """Of the positions of a line, by the number of moves, what an analysis in KIF says."""
+    position, known = ShogiPosition(start), list[list[AnalysedMove]]()
+    for ply, texts in enumerate(analysis):
+        before = moves[ply - 1] if ply else None
+        if before is not None:
+            position.push(before)
+        known.append([each for text in texts if (each := candidate_of(position, text, before))])
+    return known
+
+
+def _saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates) -> File | None:
+    text = annotated(_game(played, candidates), judged, kif=True)
     try:
         kif.parse(text)
     except RecordError:  # a problem with pieces that a game cannot have
         return None
-    return File("kif", kif_bytes(text), whole=True)
+    return File("kif", kif_bytes(text, played.utf8), whole=True)
 
 
-def _game(played: TableGame) -> Game:
-    line, ending = _line(0, played.line[1:], played.tip), played.tip.ending
+def _game(played: TableGame, candidates: Candidates) -> Game:
+    line, ending = _line(0, played.line[1:], played.tip, candidates), played.tip.ending
     black, white = names_of(played)
     return Game(
         played.line[0].sfen,
@@ -80,11 +109,17 @@ def _game(played: TableGame) -> Game:
         date=played.date,
         place=played.place,
         comments=tuple(node.comment for node in played.line),
-        variations=tuple(_line(after, nodes, nodes[-1]) for after, _, nodes in variations_of(played.line)),
+        variations=tuple(
+            _line(after, nodes, nodes[-1], candidates)
+            for after, _, nodes in variations_of(played.line)
+            if len(nodes) > 1 or not nodes[0].tried
+        ),
+        headers=tuple((name, value) for name, value in played.headers),
+        analysis=(_analysis(played.line[0], candidates), *line.analysis),
     )
 
 
-def _line(after: int, nodes: Sequence[Node], tip: Node) -> Variation:
+def _line(after: int, nodes: Sequence[Node], tip: Node, candidates: Candidates) -> Variation:
     return Variation(
         after,
         tuple(node.number for node in nodes),
@@ -92,7 +127,13 @@ def _line(after: int, nodes: Sequence[Node], tip: Node) -> Variation:
         tuple(node.seconds for node in nodes),
         tuple(node.comment for node in nodes),
         _IN_RECORDS.get(tip.ending.reason, "unknown") if tip.ending else _BROKEN_OFF[tip.broken_off],
+        tuple(_analysis(node, candidates) for node in nodes),
     )
+
+
+def _analysis(node: Node, candidates: Candidates) -> tuple[str, ...]:
+    previous = node.number if node.parent else None
+    return tuple(candidate_lines(ShogiPosition(node.sfen), candidates(node), previous))
 
 
 FILES: Final = GameFiles(_opened, _saved, SUFFIXES)

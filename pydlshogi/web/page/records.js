@@ -54,8 +54,8 @@ export class Records {
   async save () {
     const answer = await this.server.ask('record')
     if (!answer?.ok) return
-    const [, name] = /filename="(.+)"/.exec(answer.headers.get('Content-Disposition'))
-    offer(await answer.blob(), name)
+    const [, name] = answer.headers.get('Content-Disposition').split("''")
+    offer(await answer.blob(), decodeURIComponent(name))
   }
 
   /** Which game is shown of a file of several; a number that is being typed stays. */

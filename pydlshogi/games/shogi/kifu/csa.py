@@ -36,8 +36,13 @@ from pydlshogi.support.decoding import one_line
 from pydlshogi.support.usi_text import pieces_on
 
 _SIGNS: Final = "+-"
-_HEADERS: Final = {"先手": "N+", "後手": "N-", "棋戦": "$EVENT", "場所": "$SITE", "開始日時": "$START_TIME"}
+_HEADERS: Final = {
+    "先手": "N+", "後手": "N-", "棋戦": "$EVENT", "場所": "$SITE", "開始日時": "$START_TIME", "終了日時": "$END_TIME",
+    "持ち時間": "$TIME_LIMIT", "戦型": "$OPENING",
+}  # fmt: skip
 """By those of KIF."""
+_NAMES: Final = {theirs: ours for ours, theirs in _HEADERS.items()} | {"'$END_TIME": "終了日時"}
+"""The last one floodgate's server writes below the moves."""
 LETTERS: Final = {
     "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
     "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
@@ -126,6 +131,7 @@ class _Reader:
         line.times = [_seconds(text) for text in plies[2::6]]
         line.evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
         self._read_statements(0, header)
+        self._above = [*self._notes]
         for ply, (said, rest) in enumerate(zip(plies[4::6], plies[5::6], strict=True), 1):
             if self._special:
                 raise RecordError(f"{line.texts[ply - 1]} follows the end, {self._special}")
@@ -145,7 +151,10 @@ class _Reader:
             raise RecordError(f"move {number + 1}, {line.texts[number]}, is made by the side that is not to move")
         record = Record(_start_sfen(tuple(self._position), turn))
         record.play(line, self._conclusion)
-        headers = {ours: notes[theirs] for ours, theirs in _HEADERS.items() if theirs in notes}
+        headers = dict[str, str]()
+        for key, value in notes.items():
+            if key in _NAMES or key in self._above:
+                headers.setdefault(_NAMES.get(key, key[1:]), value)
         return record.game(headers, (_rating(notes.get("'black_rate")), _rating(notes.get("'white_rate"))))
 
     def _read_statements(self, ply: int, text: str) -> None:
@@ -313,11 +322,12 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     names = [one_line(name) for name in game.names]
     event, place, date = map(one_line, (game.event, game.place, game.date))
     fractions = any(time is not None and time != int(time) for time in game.times)
-    modern = fractions or not "".join((*names, event, place, date, *map(one_line, game.comments))).isascii()
+    others = [":".join((_HEADERS.get(name, "'" + name), value)) for name, value in game.headers]
+    modern = fractions or not "".join((*names, event, place, date, *others, *map(one_line, game.comments))).isascii()
     text = ["'CSA encoding=UTF-8", "V3.0"] if modern else ["V2.2"]
     text += [f"N{sign}{name}" for sign, name in zip(_SIGNS, names, strict=True) if name]
     headers = (("EVENT", event), ("SITE", place), ("START_TIME", date))
-    text += [f"${key}:{value}" for key, value in headers if value]
+    text += [f"${key}:{value}" for key, value in headers if value] + others
     position = ShogiPosition(game.start_sfen)
     text += ["PI", "+"] if game.start_sfen == START_SFEN else _rows(position)
     for side, name, rating in zip(("black", "white"), names, game.ratings, strict=True):

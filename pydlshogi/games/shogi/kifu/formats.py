@@ -25,7 +25,8 @@ class Format(NamedTuple):
     """Raises RecordError for what the format cannot hold."""
     between: str | None = None
     """What stands between two games of a file. None: a file holds one."""
-    encode: Callable[[str], bytes] = str.encode
+    encode: Callable[[str, bool], bytes] = lambda text, utf8: text.encode()
+    """Whether UTF-8 is wanted, too."""
 
 
 _USI_ENDINGS: Final[dict[str, Conclusion]] = {
@@ -90,11 +91,11 @@ def parse(text: str) -> list[Game]:
     return next(format for format in FORMATS if format.holds(text)).parse(text)
 
 
-def file_of(games: Sequence[Game], suffix: str) -> bytes:
-    """The file of these games in the format that `suffix` names. Raises RecordError for what it cannot hold."""
+def file_of(games: Sequence[Game], suffix: str, utf8: bool = False) -> bytes:
+    """The file of these games in the format that `suffix` names, in UTF-8 where that is wanted. Raises RecordError."""
     if suffix not in WRITTEN:
         raise RecordError(f"{suffix or 'no suffix'} is none of {', '.join(WRITTEN)}")
     format = WRITTEN[suffix]
     if format.between is None and len(games) > 1:
         raise RecordError(f"{suffix} holds one game, not {len(games)}: choose one of them")
-    return format.encode((format.between or "").join(map(format.write, games)))
+    return format.encode((format.between or "").join(map(format.write, games)), utf8)

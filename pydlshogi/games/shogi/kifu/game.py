@@ -10,7 +10,7 @@ from pydlshogi.games.shogi.names import BLACK, WHITE
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of
 from pydlshogi.support import OneLineError
-from pydlshogi.support.decoding import lines_of
+from pydlshogi.support.decoding import lines_of, one_line
 
 Win = Literal["b", "w", "d"]
 Ending = Literal[
@@ -22,6 +22,14 @@ Conclusion = tuple[Ending, Literal["b", "w", "d", "+", "-"] | None]
 UNKNOWN: Final[Conclusion] = ("unknown", None)
 
 _SIDES: Final[tuple[Win, Win]] = ("b", "w")
+_NAMED: Final = (
+    "手合割", "先手", "後手", "下手", "上手", "開始日時", "棋戦", "場所", "先手の持駒", "後手の持駒", "下手の持駒",
+    "上手の持駒", "summary", "black_rate", "white_rate",
+)  # fmt: skip
+"""Headers that are fields of `Game`, or of a format."""
+_OTHER: Final = re.compile(r"(?!まで|変化|手数|P[I\d]|V\d)[^\W\d][\w ・（）]*")
+"""The name of another one, which no format takes for something else."""
+CANDIDATE: Final = "**解析 候補"
 
 
 # Nearly all evaluations.
@@ -59,6 +67,8 @@ class Variation:
     times: tuple[float | None, ...]
     comments: tuple[str, ...]
     ending: Ending = "unknown"
+    analysis: tuple[tuple[str, ...], ...] = ()
+    """Candidates of an analysis after each, as KIF writes them."""
 
     @property
     def usi(self) -> tuple[str, ...]:
@@ -89,6 +99,10 @@ class Game:
     place: str = ""
     comments: tuple[str, ...] = ()
     variations: tuple[Variation, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    """What else is said of it, by the names that KIF has for that."""
+    analysis: tuple[tuple[str, ...], ...] = ()
+    """As that of a variation, but with the start before it."""
 
     @property
     def is_problem(self) -> bool:
@@ -110,7 +124,7 @@ class Comments(dict[int, list[str]]):
 
     def of_plies(self) -> tuple[str, ...]:
         """As Game has them."""
-        said = {ply: "\n".join(lines) for ply, lines in self.items() if any(lines)}
+        said = {ply: "\n".join(lines).strip("\n") for ply, lines in self.items() if any(lines)}
         return tuple(said.get(ply, "") for ply in range(1 + max(said, default=-1)))
 
 
@@ -164,7 +178,7 @@ class Record:
         if len(line.texts) > made + 1:
             raise RecordError(f"move {made + 1}, {line.texts[made]}, is illegal")
         self._times = tuple(line.times[:made])
-        self._evals, self._comments = self._said(line, made)
+        self._evals, self._comments, self._analysis = self._said(line, made)
         conclusion = line.conclusion if line.conclusion not in (None, UNKNOWN) else closing(self.position)
         self._result = settle(conclusion, self.position.turn, "".join(line.texts[made:]), made)
 
@@ -184,13 +198,14 @@ class Record:
         if not error and made < len(line.texts):
             error = f"move {line.after + made + 1}, {line.texts[made]}, is illegal"
         error = error or line.error
-        evals, comments = self._said(line, made, error)
+        evals, comments, analysis = self._said(line, made, error)
         if moves:
             # What was said before the first move is said of that one.
             comments[1] = comments.pop(0, []) + comments.get(1, [])
             said = (comments.of_plies() + ("",) * (made + 1))[1 : made + 1]
             ending = "illegal_move" if error else (line.conclusion or UNKNOWN)[0]
-            self._variations.append(Variation(line.after, tuple(moves), evals, tuple(line.times[:made]), said, ending))
+            times = tuple(line.times[:made])
+            self._variations.append(Variation(line.after, tuple(moves), evals, times, said, ending, analysis[1:]))
         else:
             for each in comments.get(0, ()):
                 self._comments.add(min(line.after, len(self._moves)), each)
@@ -199,10 +214,13 @@ class Record:
         """What was played; `headers` are those of KIF."""
         names = (("先手", "下手"), ("後手", "上手"))
         black, white = (headers.get(even) or headers.get(odds, "") for even, odds in names)
+        said = ((one_line(name), one_line(value)) for name, value in headers.items())
+        others = {name: value for name, value in said if value and name not in _NAMED and _OTHER.fullmatch(name)}
         return Game(
             self._start_sfen, tuple(self._moves), self._result[1], self._result[0], self._evals, self._times,
             names=(black, white), ratings=ratings, event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
             place=headers.get("場所", ""), comments=self._comments.of_plies(), variations=tuple(self._variations),
+            headers=tuple(others.items()), analysis=self._analysis,
         )  # fmt: skip
 
     def _follow(self, line: Line, made: list[int]) -> None:
@@ -216,13 +234,18 @@ class Record:
                 break
             made += move
 
-    def _said(self, line: Line, made: int, error: str = "") -> tuple[tuple[int | None, ...], Comments]:
-        """The evaluations of the `made` moves, and the comments with the error that has cut the line."""
+    def _said(
+        self, line: Line, made: int, error: str = ""
+    ) -> tuple[tuple[int | None, ...], Comments, tuple[tuple[str, ...], ...]]:
+        """The evaluations of the `made` moves, the comments with the error that has cut the line, and the analysis."""
+        analysis: dict[int, list[str]] = {}
         evals, comments = [*line.evals[:made], *[None] * (made - len(line.evals))], Comments()
         for ply, text in line.notes:
             if ply > made and error:
                 comments.add(made, f"({error})")
                 error = ""
+            if ply <= made and text.startswith(CANDIDATE):
+                analysis.setdefault(ply, []).append(one_line(text))
             mover = (self._turn + line.after + ply - 1) % 2
             if 0 < ply <= made and (evaluation := evaluation_of(text, mover)) is not None:
                 evals[ply - 1] = evaluation if evals[ply - 1] is None else evals[ply - 1]
@@ -230,7 +253,7 @@ class Record:
                 comments.add(min(ply, made), text[1:])
         if error:
             comments.add(made, f"({error})")
-        return tuple(evals), comments
+        return tuple(evals), comments, tuple(tuple(analysis.get(ply, ())) for ply in range(made + 1) if analysis)
 
 
 def settle(conclusion: Conclusion, turn: int, illegal: str = "", made: int = 0) -> tuple[Ending, Win | None]:

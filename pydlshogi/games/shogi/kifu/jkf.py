@@ -6,7 +6,7 @@ The format: https://github.com/na2hiro/Kifu-for-JS, package json-kifu-format.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
@@ -70,7 +70,7 @@ def _without_null(value: Any) -> Any:
     """Null is as good as absent, in a list as {}."""
     if isinstance(value, dict):
         return {name: _without_null(each) for name, each in value.items() if each is not None}
-    return [_without_null(each or {}) for each in value] if isinstance(value, list) else value
+    return [{} if each is None else _without_null(each) for each in value] if isinstance(value, list) else value
 
 
 class _Reader:
@@ -143,10 +143,11 @@ def to_jkf(game: Game) -> str:
     preset = next((preset for preset, name in _PRESETS.items() if name == handicap), "OTHER")
     initial = {"preset": preset} | ({"data": _position(game.start_sfen)} if preset == "OTHER" else {})
     said_of = map(one_line, (*game.names, game.date, game.event, game.place))
-    headers = zip(("先手", "後手", "開始日時", "棋戦", "場所"), said_of, strict=True)
+    headers = [*zip(("先手", "後手", "開始日時", "棋戦", "場所"), said_of, strict=True), *game.headers]
     writer = _Writer(ShogiPosition(game.start_sfen))
     said = (*game.comments, *("",) * (len(game.moves) + 1 - len(game.comments)))
-    moves = [_with_comments({}, comment_lines(said, 0, "")), *writer.line(game.moves, game.evals, game.times, said[1:])]
+    known = [line[1:] for line in chain(*game.analysis[:1])]
+    moves = [_with_comments({}, known + comment_lines(said, 0, "")), *writer.line(game, said[1:], game.analysis[1:])]
     turn, endings = writer.position.turn, [game.ending, *_NEAREST] if game.ending != "unknown" or game.win else []
     words = (
         word for each in endings for word, conclusion in SPECIAL.items() if settle(conclusion, turn) == (each, game.win)
@@ -172,15 +173,17 @@ class _Writer:
         """By each move on the board, what its side has spent by then."""
 
     def line(
-        self, moves: Sequence[int], evals: Sequence[int | None], times: Sequence[float | None], said: Sequence[str]
+        self, line: Game | Variation, said: Sequence[str], analysis: Sequence[Sequence[str]]
     ) -> Iterator[dict[str, Any]]:
-        for move, evaluation, time, comment in zip(moves, evals, times, said, strict=True):
+        plies = zip(line.moves, line.evals, line.times, said, strict=True)
+        for number, (move, evaluation, time, comment) in enumerate(plies):
             written: dict[str, Any] = {"move": self._move(move)}
             self._spent.append((self._spent[-2] if len(self._spent) > 1 else 0) + (time or 0))
             if time is not None:
                 written["time"] = {"now": _time(time), "total": _time(self._spent[-1])}
             self.position.push(move)
             lines = [f"#評価値={evaluation}"] * (evaluation is not None)
+            lines += [text[1:] for text in chain(*analysis[number : number + 1])]
             yield _with_comments(written, lines + comment_lines([comment], 0, ""))
 
     def fork(self, variation: Variation) -> None:
@@ -188,7 +191,7 @@ class _Writer:
         while len(self._spent) > after:
             self.position.pop()
             self._spent.pop()
-        moves = [*self.line(variation.moves, variation.evals, variation.times, variation.comments)]
+        moves = [*self.line(variation, variation.comments, variation.analysis)]
         words = (word for word, (ending, _) in SPECIAL.items() if ending == variation.ending)
         moves += [{"special": word[1:]} for word in islice(words, 1)]
         if len(self.path) == after + 1:  # it goes on where the line before it ends

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
+from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
@@ -18,6 +19,7 @@ from pydlshogi.games.shogi.kifu.game import (
     Line,
     Record,
     RecordError,
+    evaluation_of,
     games_of,
     settle,
     sfen_of,
@@ -36,7 +38,7 @@ from pydlshogi.games.shogi.names import (
     WHITE,
 )
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN
+from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN, usi_of
 from pydlshogi.games.shogi.zobrist import COLOUR
 
 _LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
@@ -130,6 +132,8 @@ ENDINGS: Final[dict[str, Conclusion]] = {
 }
 """The words that end a game; of those that end it alike the first is written."""
 
+_CANDIDATE: Final = re.compile(r"\*\*解析 候補\d+\s(?:.*?ノード数\s+(?P<nodes>\d{1,12}))?.*?読み筋(?P<line>.*)")
+DECLARED: Final = "入玉宣言"
 _KI2_END: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*(?P<word>{'|'.join(ENDINGS)})")
 
 
@@ -370,6 +374,27 @@ def _written_in_kif(text: str) -> _KifMove:
     elif "0" not in origin:
         rest = kind << 16 | (PROMOTE if act == "成" else 0) | _square(origin[0], origin[1]) << ORIGIN
     return _KifMove(_written(found), _square_of(found), rest)
+
+
+def candidate_of(position: ShogiPosition, text: str, previous: int | None = None) -> AnalysedMove | None:
+    """A candidate of an analysis in a position to which the move `previous` led, its line as far as it is legal."""
+    found, evaluation = _CANDIDATE.match(text), evaluation_of(text, BLACK)
+    if found is None or evaluation is None:
+        return None
+    nodes, to = int(found["nodes"]) if found["nodes"] else None, None if previous is None else previous & SEVEN_BITS
+    if found["line"].strip() == DECLARED:
+        return AnalysedMove(evaluation, ("win",), nodes)
+    moves = list[int]()
+    for each in re.finditer(_MOVE, found["line"].translate(_NARROW)):
+        move = _written_in_kif(each[0])
+        to = to if move.to is None else move.to
+        if not move.rest or to is None:
+            break
+        moves.append(to | move.rest)
+    made = position.follow(moves)
+    for _ in made:
+        position.pop()
+    return AnalysedMove(evaluation, tuple(map(usi_of, made)), nodes)
 
 
 def _square_of(move: re.Match[str]) -> int | None:

@@ -1,12 +1,13 @@
 """A game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
-from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, comment_lines, settle
-from pydlshogi.games.shogi.kifu.kif import ENDINGS, HANDICAPS, KANJI, NAMES
+from pydlshogi.games.shogi.kifu.game import CANDIDATE, Ending, Game, Variation, comment_lines, settle
+from pydlshogi.games.shogi.kifu.kif import DECLARED, ENDINGS, HANDICAPS, KANJI, NAMES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of
 from pydlshogi.games.shogi.zobrist import COLOUR
@@ -60,35 +61,34 @@ def _diagram(position: ShogiPosition) -> Iterator[str]:
     yield from (edge, f"先手の持駒：{black}", *["後手番"] * position.turn)
 
 
-def to_kif(
-    game: Game,
-    lines: Sequence[Sequence[str]] = (),
-    candidates: Mapping[int, Sequence[AnalysedMove]] = {},
-) -> str:
+def to_kif(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
     """`game` as a KIF text ending in a newline, evaluations in comments as ShogiGUI writes them and other GUIs show.
 
-    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation.
-    `candidates`: by number of moves, those of an analysis of the position, the best first: they take the place of
-    the evaluation and line there.
+    `lines`, if any, has one entry per move: the USI moves expected after it, written behind its evaluation. An analysis
+    takes the place of both.
 
     Endings KIF has no word for become the nearest it has: max_moves 持将棋, perpetual_check 反則, abnormal 中断.
     """
     handicap = HANDICAP_NAMES.get(game.start_sfen)
     position = ShogiPosition(game.start_sfen)
     lower, upper = ("下手", "上手") if handicap and handicap != "平手" else ("先手", "後手")
-    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place))
+    headers = (("開始日時", game.date), ("棋戦", game.event), ("場所", game.place), *game.headers)
     text = [f"{key}：{one_line(value)}" for key, value in headers if one_line(value)]
     text += [f"手合割：{handicap}"] if handicap else _diagram(position)
     text += [f"{side}：{one_line(name)}" for side, name in zip((lower, upper), game.names, strict=True)]
     text.append("手数----指手---------消費時間--")
     text += comment_lines(game.comments, 0, "*")
-    text += _candidates(position, candidates.get(0, ()))
+    text += chain(*game.analysis[:1])
     writer = _Writer(position)
-    text += writer.line(game, game.comments, lines, candidates)
+    text += writer.line(game, game.comments, game.analysis[1:], lines)
     text += _closing(game, position.turn, upper if game.win == "w" else lower)
     for variation in game.variations:
         writer.go_back(variation.after)
-        text += ["", f"変化：{variation.after + 1}手", *writer.line(variation, ("", *variation.comments))]
+        text += [
+            "",
+            f"変化：{variation.after + 1}手",
+            *writer.line(variation, ("", *variation.comments), variation.analysis),
+        ]
         if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
             text.append(f"{variation.after + len(variation.moves) + 1:4} {word}")
     return "\n".join(text) + "\n"
@@ -112,16 +112,16 @@ class _Writer:
         self,
         line: Game | Variation,
         comments: Sequence[str],
+        analysis: Sequence[Sequence[str]],
         expected: Sequence[Sequence[str]] = (),
-        candidates: Mapping[int, Sequence[AnalysedMove]] = {},
     ) -> Iterator[str]:
-        """`comments` and `candidates`: by number of moves."""
+        """`comments`: by number of moves."""
         words = _words(self._position, line.moves, self._made[-1][0] if self._made else None)
         plies = zip(words, line.moves, line.evals, line.times, strict=True)
         for number, (word, move, evaluation, time) in enumerate(plies, 1):
             yield self._make(word, move, time)
-            if known := candidates.get(number, ()):
-                yield from _candidates(self._position, known, move)
+            if known := [*chain(*analysis[number - 1 : number])]:
+                yield from known
             elif evaluation is not None:
                 thought = ["**対局 時間", _clock(time or 0).strip(), "評価値", str(evaluation)]
                 following = line_to_kif(self._position, expected[number - 1], move) if expected else []
@@ -136,14 +136,15 @@ class _Writer:
         return f"{len(self._made):4} {word}{clock}"
 
 
-def _candidates(
+def candidate_lines(
     position: ShogiPosition, candidates: Iterable[AnalysedMove], previous: int | None = None
 ) -> Iterator[str]:
     """Comments on a position, to which the move `previous` led, as ShogiGUI's manual lays them out."""
     for rank, candidate in enumerate(candidates, 1):
         nodes = [] if candidate.nodes is None else ["ノード数", str(candidate.nodes)]
-        words = [f"**解析 候補{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
-        yield " ".join([*words, *line_to_kif(position, candidate.line, previous)])
+        words = [f"{CANDIDATE}{rank}", *nodes, "評価値", str(candidate.evaluation), "読み筋"]
+        declared = [*candidate.line] == ["win"]
+        yield " ".join([*words, *([DECLARED] if declared else line_to_kif(position, candidate.line, previous))])
 
 
 def _clock(seconds: float, hours: bool = False) -> str:
@@ -163,8 +164,10 @@ def _closing(game: Game, turn: int, winner: str) -> list[str]:
     return [*lines, f"まで{count}手で{word}"] if word else lines
 
 
-def kif_bytes(text: str) -> bytes:
-    """KIF text as its readers expect it: in Shift_JIS where that can say everything."""
-    fits = text.encode("cp932", "replace").decode("cp932", "replace") == text  # it writes two wave dashes as one
+def kif_bytes(text: str, utf8: bool = False) -> bytes:
+    """KIF text as its readers expect it: in Shift_JIS where that can say everything, unless `utf8` is wanted."""
+    fits = (
+        not utf8 and text.encode("cp932", "replace").decode("cp932", "replace") == text
+    )  # it writes two wave dashes as one
     name, codec = ("Shift_JIS", "cp932") if fits else ("UTF-8", "utf-8")
     return f"#KIF version=2.0 encoding={name}\n{text}".encode(codec)
