@@ -8,9 +8,10 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.web.records import open_record
 from utils import match as match_program
-from utils.arena.games import Opening, Verdict, read_openings
-from utils.arena.kinds import DOBUTSU as KIND
+from utils.arena.games import Opening, Verdict, kind_of, read_openings
 from utils.match import main
+
+KIND = kind_of("dobutsu")
 
 pytestmark = pytest.mark.lent_worker(match_program)
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pydlshogi.analysis import AnalysedMove
-from pydlshogi.games.othello.ggf import ggf, parse_ggf
-from pydlshogi.games.othello.transcript import Transcript
+from pydlshogi.games.othello.transcript import Transcript, ggf, parse_ggf
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
 from pydlshogi.games.shogi.kifu.game import Game, Variation, moves_of
 from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines

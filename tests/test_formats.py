@@ -192,7 +192,7 @@ def test_games_of_records_are_one_game_each(tmp_path: Path, capsys: pytest.Captu
     assert np.array_equal(positions_in(tmp_path / "games.pack"), positions)
     assert (tmp_path / "games.pack").stat().st_size == 3 * (1 + 30 * 4 + 3)
     assert convert.main(["--check", str(tmp_path / "games.pack")]) == 0
-    assert "read a second of one core" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(" positions\n")
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

@@ -24,8 +24,7 @@ from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
-from utils.arena.games import Verdict
-from utils.arena.kinds import Referee
+from utils.arena.games import Referee, Verdict
 
 DOBUTSU = game_named("dobutsu")
 SHOGI = game_named("shogi")

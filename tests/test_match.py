@@ -21,8 +21,7 @@ from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support import OneLineError
 from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
 from utils import match as match_program
-from utils.arena.games import STANDARD, Opening, Verdict, read_openings
-from utils.arena.kinds import Referee
+from utils.arena.games import STANDARD, Opening, Referee, Verdict, read_openings
 from utils.arena.play_game import ChessClock, Limit, go_limits, parse_limit
 from utils.match import main
 

@@ -9,9 +9,8 @@ import pytest
 from othello_games import random_position
 
 from pydlshogi.games.othello.engine import endgame
+from pydlshogi.games.othello.engine.bounds import PROVEN, keep, known_bounds, packed, stable_discs
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.proven import PROVEN, keep, known_bounds, packed
-from pydlshogi.games.othello.engine.stability import stable_discs
 from pydlshogi.games.othello.rules import PASS, Position, move_name, parse_move, position_of
 
 FFO = {

@@ -11,9 +11,8 @@ from othello_games import random_game, random_weights
 
 from pydlshogi.games.othello.engine import policy, rollouts
 from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
-from pydlshogi.games.othello.records import Archive
 from pydlshogi.games.othello.rules import PASS, START
-from pydlshogi.games.othello.wthor import Games, held_out, rows_of, write_wthor
+from pydlshogi.games.othello.wthor import Archive, Games, held_out, rows_of, write_wthor
 from utils.lab.othello_learn import classes_of, fit, learn, main, positions_of, sums
 from utils.lab.othello_policy import KINDS
 

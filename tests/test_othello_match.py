@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from scripted_engines import games, heard, scripted
 
-from pydlshogi.games.othello.ggf import parse_ggf
+from pydlshogi.games.othello.transcript import parse_ggf
 from utils import match as match_program
 from utils.arena.games import Judge, Verdict, kind_of
 from utils.match import main

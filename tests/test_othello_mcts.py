@@ -9,12 +9,10 @@ from test_othello_gtp import answers
 
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.mcts_player import othello_player
-from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
 from pydlshogi.games.othello.engine.policy import shipped_tables
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
@@ -31,9 +29,10 @@ SETTINGS = {"alphazero": {}, "iago": {"IaGo": "true"}, "iago without rollouts": 
 
 
 def prepared(**settings: str) -> MCTSPlayer:
-    options = OthelloMCTSOptions()
-    apply_settings(options, {"USI_Hash": "16", "Random_Seed": "1", **settings})
-    player = othello_player(GAME, options)
+    engine = GAME.mcts()
+    apply_settings(engine.options, {"USI_Hash": "16", "Random_Seed": "1", **settings})
+    player = engine.load()
+    assert isinstance(player, MCTSPlayer)
     player.prepare()
     return player
 
@@ -115,7 +114,7 @@ def test_stopped_it_has_a_move(player: MCTSPlayer) -> None:
 
 
 def test_the_policy_alone_plays_the_likeliest_move() -> None:
-    position, evaluator = OthelloPosition(START.play(37), 2), shipped_tables()
+    position, (evaluator, _) = OthelloPosition(START.play(37), 2), shipped_tables()
     moves = position.legal_moves()
     batch = Batch(1, RULES.most_moves, evaluator.encoding)
     batch.add(position, moves)
@@ -147,7 +146,18 @@ def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
 
 
 def test_it_converses_in_gtp() -> None:
-    engine = LoadedEngine(engine_with("mcts", ["USI_Hash=16"]), 2)
-    said = answers(engine, "level 2", "play b f5", "genmove w", "undo", "undo", "genmove b", "hint 2", "reg_genmove w")
+    engine = GAME.mcts()
+    apply_settings(engine.options, {"USI_Hash": "16"})
+    said = answers(
+        LoadedEngine(engine, 2),
+        "level 2",
+        "play b f5",
+        "genmove w",
+        "undo",
+        "undo",
+        "genmove b",
+        "hint 2",
+        "reg_genmove w",
+    )
     assert [each[0] for each in said] == ["="] * 8
     assert len(said[6].splitlines()) == 2

@@ -12,11 +12,10 @@ import pytest
 from othello_engines import Broken, LowestSquare, Waiting, loaded
 from othello_games import random_game
 
-from pydlshogi.games.othello.ggf import ggf
 from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard, interrupts
 from pydlshogi.games.othello.rules import PASS, START, Position
-from pydlshogi.games.othello.transcript import Transcript, game_of, parse_transcript
+from pydlshogi.games.othello.transcript import Transcript, game_of, ggf, parse_transcript
 from pydlshogi.player.clock import Limits
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
-from pydlshogi.games.othello.engine.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings
 from pydlshogi.games.othello.engine.patterns import save_weights
+from pydlshogi.games.othello.game import GAME
+from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings, standing
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, engine_with
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
-from pydlshogi.games.othello.squares import standing, turned
+from pydlshogi.games.othello.squares import turned
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import Thought
+from pydlshogi.player.option_settings import apply_settings
 from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
 from utils.lab import grow_book
@@ -81,8 +83,10 @@ def test_the_engine_plays_from_it_in_varied_games(tmp_path: Path, weights: Path)
     file = tmp_path / "book.npz"
     replies = {f"f5d6{move_name(move)}": 5 for move in parse_transcript("f5d6").end.moves()}
     write_arrays(file, book_of(f5d6=0, f5f6=0, f5f4=3, **replies | {"f5d6c3": 0}))
-    given = [f"Weights={weights}", "Plain=true", f"Openings_File={file}", "USI_Hash=1"]
-    engine = LoadedEngine(engine_with("alphabeta", given), level=1)
+    alphabeta = GAME.alphabeta()
+    given = {"Weights": str(weights), "Plain": "true", "Openings_File": str(file), "USI_Hash": "1"}
+    apply_settings(alphabeta.options, given)
+    engine = LoadedEngine(alphabeta, level=1)
 
     def answer(moves: str) -> Thought:
         return engine.ask(OthelloPosition(parse_transcript(moves).end))

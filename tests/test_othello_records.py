@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 from othello_games import random_game
 
-from pydlshogi.games.othello.ggf import ggf, parse_ggf
-from pydlshogi.games.othello.records import read_archive, read_games
 from pydlshogi.games.othello.rules import PASS, START, parse_move, position_of
-from pydlshogi.games.othello.transcript import RecordError, Transcript, parse_transcript, parse_transcripts, transcript
-from pydlshogi.games.othello.wthor import games_of, held_out, read_wthor, rows_of, write_wthor
+from pydlshogi.games.othello.transcript import (
+    RecordError,
+    Transcript,
+    ggf,
+    parse_ggf,
+    parse_transcript,
+    parse_transcripts,
+    transcript,
+)
+from pydlshogi.games.othello.wthor import games_of, held_out, read_archive, read_games, read_wthor, rows_of, write_wthor
 
 WIPEOUT = "e6f4e3f6g5d6e7f5c5"
 """The shortest game there is: White has no disc left after nine moves."""

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,6 @@ from pydlshogi.game import Position
 from pydlshogi.games.dobutsu.encodings import DOBUTSU, DOBUTSU_SPARSE
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import LABELS
-from pydlshogi.games.othello.encodings import LINES, OTHELLO_SPARSE
-from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.rules import PASS
-from pydlshogi.games.othello.rules import Position as Discs
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
@@ -34,10 +29,6 @@ from pydlshogi.uct.batch import Batch
 ROOT = Path(__file__).resolve().parent.parent
 THREE_PARTS = DOBUTSU_SPARSE._replace(name="three_parts", label_parts=(7, 5, 3), labels=7 * 5 * 3)
 """Rows of Dobutsu shogi with labels of nothing, in three parts."""
-GAMES: dict[str, tuple[Encoding, Callable[[], Any]]] = {
-    "dobutsu": (DOBUTSU_SPARSE, DobutsuPosition),
-    "othello": (OTHELLO_SPARSE, OthelloPosition),
-}
 
 
 def random_positions(start: Callable[[], Any], seed: int, count: int = 100) -> Iterator[Any]:
@@ -82,9 +73,8 @@ def random_position_rows(encoding: Encoding, count: int) -> np.ndarray:
 # The kernels
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_kernels_compute_what_plain_numpy_computes(game: str, tmp_path: Path) -> None:
-    encoding, start = GAMES[game]
+def test_kernels_compute_what_plain_numpy_computes(tmp_path: Path) -> None:
+    encoding, start = DOBUTSU_SPARSE, DobutsuPosition
     weights = random_sparse_weights(encoding, 48, 40, 1)
     backend = load_backend("auto", save(tmp_path / "net.npz", weights, encoding), [encoding])
     given = asked(batch_of(encoding, random_positions(start, 5)))
@@ -131,7 +121,7 @@ def test_a_position_without_labels_gets_a_value(tmp_path: Path) -> None:
 def test_what_is_written_is_read_and_rounding_hardly_changes_it(tmp_path: Path) -> None:
     weights = random_sparse_weights(DOBUTSU_SPARSE, 32, 24, 6)
     write_sparse(tmp_path / "net.npz", weights, DOBUTSU_SPARSE)
-    found, encoding = read_sparse(tmp_path / "net.npz", [DOBUTSU, OTHELLO_SPARSE, DOBUTSU_SPARSE])
+    found, encoding = read_sparse(tmp_path / "net.npz", [DOBUTSU, DOBUTSU_SPARSE])
     assert encoding is DOBUTSU_SPARSE
     assert found.keys() == weights.keys()
     for name, array in found.items():
@@ -253,32 +243,3 @@ def test_rows_of_dobutsu_shogi_are_those_of_a_slow_count() -> None:
             position.push(move)
             twin.push(move)
     assert len(seen) > 200
-
-
-def test_lines_of_othello_are_straight_and_everywhere() -> None:
-    lines = [[divmod(square, 8) for square in line] for line in LINES.tolist()]
-    assert len({tuple(line) for line in lines}) == 2 * 8 * 3 + 2 * 13
-    for line in lines:
-        steps = {(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(line)}
-        assert len(steps) == 1
-        assert steps <= {(0, 1), (1, 0), (1, 1), (1, -1)}
-    for direction in ((0, 1), (1, 0)):
-        whole = {at for line in lines if (line[1][0] - line[0][0], line[1][1] - line[0][1]) == direction for at in line}
-        assert len(whole) == 64
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_rows_of_othello_are_those_of_a_slow_count(seed: int) -> None:
-    for position in random_positions(OthelloPosition, seed):
-        now = position.now
-        discs = now.diagram()
-        mover, other = "XO" if now.black_to_move else "OX"
-        expected = [
-            81 * number + sum(3**place * f"-{mover}{other}".index(discs[square]) for place, square in enumerate(line))
-            for number, line in enumerate(LINES.tolist())
-        ]
-        turned = Discs(now.opponent, now.mover, not now.black_to_move)
-        for first, moves in ((0, now.moves()), (64, turned.moves())):
-            expected += [81 * len(LINES) + first + move for move in moves if move != PASS]
-        expected.append(81 * len(LINES) + 128 + 64 - discs.count("-"))
-        assert rows_of(OTHELLO_SPARSE, position) == sorted(expected), position.sfen()

@@ -11,8 +11,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 from othello_games import random_game  # noqa: E402
 
 from pydlshogi import train  # noqa: E402
-from pydlshogi.encoding import Encoding  # noqa: E402
-from pydlshogi.games.othello.encodings import OTHELLO, OTHELLO_SPARSE  # noqa: E402
+from pydlshogi.games.othello.encodings import OTHELLO  # noqa: E402
 from pydlshogi.games.othello.game import GAME  # noqa: E402
 from pydlshogi.games.othello.rules import PASS, START, Position  # noqa: E402
 from pydlshogi.games.othello.training import OthelloDataset, Settings  # noqa: E402
@@ -54,11 +53,10 @@ def turned(squares: int, way: np.ndarray) -> int:
     return sum(1 << place for place, square in enumerate(way.ravel().tolist()) if squares >> square & 1)
 
 
-@pytest.mark.parametrize("encoding", [OTHELLO, OTHELLO_SPARSE], ids=lambda each: each.name)
-def test_examples_are_the_positions_in_all_ways_they_can_be_turned(records: Path, encoding: Encoding) -> None:
+def test_examples_are_the_positions_in_all_ways_they_can_be_turned(records: Path) -> None:
     for no_games in ("WTHOR.JOU", "WTHOR.TRN", "selfplay.json"):
         (records / no_games).write_bytes(b'{"seed": 0}')
-    dataset = OthelloDataset(Settings(train=str(records)), encoding, {})
+    dataset = OthelloDataset(Settings(train=str(records)), OTHELLO, {})
     learned = [game for game, held in zip(GAMES, held_out(rows_of(GAMES)), strict=True) if not held]
     assert 80 < len(learned) < 100
     expected = []
@@ -85,7 +83,7 @@ def test_examples_are_the_positions_in_all_ways_they_can_be_turned(records: Path
                 alike = alike and batch.labels[first:end].tolist() == seen.moves()
                 alike = alike and batch.weights[first:end].tolist() == [each == played for each in seen.moves()]
                 assert batch.values[i] == result
-                if alike and encoding.planes:
+                if alike:
                     own = batch.inputs[i, 0].ravel()
                     alike = turned(seen.mover, BOARD) == sum(1 << s for s in range(64) if own[s])
             if alike:
@@ -103,7 +101,7 @@ def options(records: Path, out: Path, **more: object) -> list[str]:
     return ["othello", *(f"--{name}={value}" for name, value in settings.items())]
 
 
-@pytest.mark.parametrize("kind", ["policy_value_resnet", "policy_value_dense", "sparse"])
+@pytest.mark.parametrize("kind", ["policy_value_resnet", "policy_value_dense"])
 def test_a_run_learns_goes_on_and_plays(records: Path, tmp_path: Path, kind: str) -> None:
     out = tmp_path / "run"
     assert train.main(options(records, out, kind=kind)) == 0

@@ -26,8 +26,7 @@ from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Messag
 from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task, Tell
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.entry import Opponent
-from pydlshogi.games.othello.ggf import ggf
-from pydlshogi.games.othello.transcript import parse_transcript
+from pydlshogi.games.othello.transcript import ggf, parse_transcript
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
 from pydlshogi.games.shogi.engine.book_files import YBB_HEADER, YBB_MAGIC, YBB_POSITION
 from pydlshogi.games.shogi.files import ENDINGS

@@ -17,7 +17,6 @@ legal.
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -52,32 +51,26 @@ def parts_of(source: Path, complain: Callable[[str], None]) -> Iterator[Part]:
 
 
 class Count:
-    """Positions, shown while they pass, and how fast one core reads them."""
+    """Positions, shown while they pass."""
 
     def __init__(self) -> None:
         self.complaints: list[str] = []
         self._positions = 0
-        self._seconds = 0.0
 
     def read(self, sources: Sequence[Path]) -> Iterator[Part]:
         """All of `sources`."""
         with tqdm(unit=" positions", unit_scale=True, disable=None) as bar:
             for source in sources:
-                parts = parts_of(source, self.complaints.append)
-                began = time.thread_time()
-                for part in parts:
-                    self._seconds += time.thread_time() - began
+                for part in parts_of(source, self.complaints.append):
                     self._positions += len(part.positions)
                     bar.update(len(part.positions))
                     yield part
-                    began = time.thread_time()
 
     def tell(self, left_out: int, why: str) -> int:
         """Print the counts; the status."""
         for complaint in self.complaints:
             print(f"convert: {complaint}", file=sys.stderr)
-        rate = f", {self._positions / self._seconds:,.0f} read a second of one core" if self._seconds > 0 else ""
-        print(f"{self._positions:,} positions{rate}{f'; {left_out:,} {why}' if left_out else ''}")
+        print(f"{self._positions:,} positions{f'; {left_out:,} {why}' if left_out else ''}")
         return 1 if self.complaints else 0
 
 

@@ -26,9 +26,20 @@ from pydlshogi.support.elo import Sprt
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from utils.arena.games import Opening, check_room, kind_of, read_openings
-from utils.arena.play_game import Limit, MatchRules, add_limits, in_range
-from utils.arena.seats import Seats, longest_game, pairings
-from utils.arena.store import SIDES, Contestant, Score, Settings, Side, Store, report, standing
+from utils.arena.play_game import (
+    SIDES,
+    Contestant,
+    Limit,
+    MatchRules,
+    Seats,
+    Settings,
+    Side,
+    add_limits,
+    in_range,
+    longest_game,
+    pairings,
+)
+from utils.arena.store import Score, Store, report, standing
 
 EXAMPLES = """\
 examples:

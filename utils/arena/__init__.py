@@ -1,1 +1,1 @@
-"""What utils.match is made of, lowest first: engines, games, kinds, play_game, store, seats."""
+"""What utils.match is made of, lowest first: engines, games, play_game, store."""

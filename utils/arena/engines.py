@@ -72,23 +72,34 @@ class EngineAnswer(NamedTuple):
     """All that it said, `bestmove` included."""
 
 
-class Pipes:
-    """A process and its pipes, with deadlines."""
+class EngineProcess(ABC):
+    """One running engine, whose pipes have deadlines. Every method raises EngineDied or EngineSilent when the engine
+    does not play its part."""
 
-    def __init__(self, command: str | Sequence[str], stderr: Path) -> None:
-        with stderr.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                # Ctrl-C reaches the match alone; in a session of its own what a launcher started dies with it, too.
-                start_new_session=True,
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+    def __init__(self, command: str, stderr: Path) -> None:
+        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
+        self.name = command
+        """Or what it calls itself, once prepared."""
+        self._stderr = stderr
+        try:
+            if not command.strip():
+                raise EngineError("cannot be started: the command is empty")
+            with stderr.open("ab") as log:
+                self.process = subprocess.Popen(
+                    # A program for Windows splits the line that it is given by itself.
+                    command if os.name == "nt" else shlex.split(command),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    # Ctrl-C reaches the match alone; in a session of its own what a launcher started dies with it, too.
+                    start_new_session=True,
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+                )
+        except (OSError, ValueError) as error:
+            raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
         self.arrived = 0.0
         """When the last line did."""
-        self.said = ""
+        self._said = ""
         """The last line that was not empty."""
         self._deadline, self._unanswered, self._ended = 0.0, 0, False
         self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
@@ -101,18 +112,14 @@ class Pipes:
                 self._lines.put((line, time.perf_counter()))
         self._lines.put(None)
 
-    def write(self, data: bytes) -> None:
-        """Raises EngineDied."""
+    def say(self, command: str) -> None:
+        """Write a line. Raises EngineDied."""
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(data)
+            self.process.stdin.write(f"{command}\n".encode())
             self.process.stdin.flush()
         except (OSError, ValueError) as error:
             raise EngineDied("has stopped") from error
-
-    def say(self, command: str) -> None:
-        """Write a line. Raises EngineDied."""
-        self.write(f"{command}\n".encode())
 
     def allow(self, seconds: float) -> None:
         """A deadline for the next answer."""
@@ -137,7 +144,7 @@ class Pipes:
             raise EngineSilent("talks on and on and does not answer")
         # Protocols are ASCII: a stray byte in a remark must not end the match.
         text = line.decode("utf-8", "replace").strip()
-        self.said = text or self.said
+        self._said = text or self._said
         return text
 
     def ask(self, command: str, end: str, seconds: float) -> list[str]:
@@ -164,23 +171,6 @@ class Pipes:
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):
             self.process.stdin.close()
-
-
-class EngineProcess(Pipes, ABC):
-    """One running engine. Every method raises EngineDied or EngineSilent when the engine does not play its part."""
-
-    def __init__(self, command: str, stderr: Path) -> None:
-        """Start `command`, split as a shell would but run by none. Raises EngineError if there is no such program."""
-        self.name = command
-        """Or what it calls itself, once prepared."""
-        self._stderr = stderr
-        try:
-            if not command.strip():
-                raise EngineError("cannot be started: the command is empty")
-            # A program for Windows splits the line that it is given by itself.
-            super().__init__(command if os.name == "nt" else shlex.split(command), stderr)
-        except (OSError, ValueError) as error:
-            raise EngineError(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
 
     @abstractmethod
     def prepare(self, options: Mapping[str, str]) -> None:
@@ -221,7 +211,7 @@ class EngineProcess(Pipes, ABC):
 
     def _not_started(self, error: EngineError) -> EngineError:
         """What to say of an engine that gave up, or was given up, before its first game."""
-        said = f"; it last said `{self.said[:200]}`" if self.said else ""
+        said = f"; it last said `{self._said[:200]}`" if self._said else ""
         return EngineError(f"{error} while starting{said} (its stderr: {self._stderr})")
 
 

@@ -6,8 +6,8 @@ It knows no processes.
 import glob
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
@@ -16,75 +16,11 @@ from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import settle
 from pydlshogi.support.elo import Sprt, estimate, histogram_of_pairs, superiority
 from pydlshogi.support.files import append_whole, write_whole
-from utils.arena.games import Colour, Opening, PlayedGame, kind_of
-from utils.arena.play_game import Limit, MatchRules
-
-Side = Literal["A", "B"]
-SIDES: tuple[Side, Side] = ("A", "B")
-
+from utils.arena.games import Colour, PlayedGame, kind_of
+from utils.arena.play_game import SIDES, Limit, Settings, Side
 
 _KEPT = ("game", "black", "winner", "ending", "sfen", "opening_plies", "moves", "overruns", "names")
 """What is needed of a line of games.jsonl."""
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """An engine and what it plays with."""
-
-    command: str
-    options: Mapping[str, str]
-    limit: Limit
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What makes two matches the same match: games played under other settings may not be added to it."""
-
-    A: Contestant
-    B: Contestant
-    rules: MatchRules
-    openings: str | None
-    opening_plies: int | None
-    random_plies: int
-    random_nodes: int
-    random_margin: int
-    seed: int
-    openings_digest: str = ""
-    """Of what the file of openings held: it may have changed since."""
-    game: str = "shogi"
-    """As `kind_of` takes it."""
-
-    def contestant(self, side: Side) -> Contestant:
-        return self.A if side == "A" else self.B
-
-
-class FinishedGames:
-    """A file of finished games, in the order of their ends."""
-
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
-        """Open a new file, or one to go on with, each of whose games has these names. Raises OneLineError, OSError."""
-        self.games: list[dict[str, Any]] = []
-        self._file = path.open("ab+", buffering=0)
-        self._file.seek(0)
-        content = self._file.read()
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].splitlines(), 1):
-            try:
-                game = json.loads(line)
-                self.games.append({**game, **{name: game[name] for name in names}})
-            except (ValueError, LookupError, TypeError) as error:
-                self._file.close()
-                raise OneLineError(f"{path}, line {number} is no game: {error!r}") from error
-        self._file.truncate(whole)  # a line that was cut off was being written when the process was killed
-
-    def add(self, game: dict[str, Any]) -> None:
-        """Keep a game. Raises OSError."""
-        append_whole(self._file, f"{json.dumps(game)}\n".encode())
-        self.games.append(game)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
 
 
 class Store:
@@ -102,13 +38,26 @@ class Store:
             raise OneLineError(f"{records} holds records of another match called {out.name}: choose another")
         settle(about, asdict(settings))
         records.mkdir(parents=True, exist_ok=True)
-        self._finished = FinishedGames(out / "games.jsonl", _KEPT)
-        self.games = {game["game"]: game for game in self._finished.games}
+        self._file = (out / "games.jsonl").open("ab+", buffering=0)
+        self.games = {game["game"]: game for game in self._read()}
         """By number, from 1."""
 
     def close(self) -> None:
         """Let go of its file."""
-        self._finished.close()
+        self._file.close()
+
+    def _read(self) -> Iterator[dict[str, Any]]:
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                game = json.loads(line)
+                yield {**game, **{name: game[name] for name in _KEPT}}
+            except (ValueError, LookupError, TypeError) as error:
+                self.close()
+                raise OneLineError(f"{self._file.name}, line {number} is no game: {error!r}") from error
+        self._file.truncate(whole)  # a line that was cut off was being written when the process was killed
 
     def add(self, number: int, black: Side, names: Mapping[Side, str], played: PlayedGame) -> None:
         """Keep a finished game: first its record, then the line that makes it count. Raises OSError."""
@@ -133,13 +82,8 @@ class Store:
         }
         names_of_colours = names[side_of["b"]], names[side_of["w"]]
         write_whole(record, self._kind.record(played, names_of_colours, f"{self.out.name} {number}").encode())
-        self._finished.add(line)
+        append_whole(self._file, f"{json.dumps(line)}\n".encode())
         self.games[number] = line
-
-
-def opening_of(line: Mapping[str, Any], game: str) -> Opening:
-    """The opening of a line of games.jsonl."""
-    return Opening(line["sfen"], tuple(line["moves"].split()[: line["opening_plies"]]), game)
 
 
 class Score:

@@ -20,7 +20,7 @@ from pydlshogi.catalogue import game_named
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.dobutsu import solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition, write_sfen
-from pydlshogi.games.dobutsu.solution import Solution
+from pydlshogi.games.dobutsu.solve import Solution
 from pydlshogi.learning.forest import Forest
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE

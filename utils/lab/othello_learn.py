@@ -18,7 +18,6 @@ from typing import Final
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count
 from pydlshogi.games.othello.engine.cuts import described, write_cuts
 from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
@@ -34,9 +33,9 @@ from pydlshogi.games.othello.engine.patterns import (
 )
 from pydlshogi.games.othello.engine.policy import save_policy
 from pydlshogi.games.othello.engine.rollouts import save_rollouts
-from pydlshogi.games.othello.records import Archive, read_archive, read_games
 from pydlshogi.games.othello.rules import States
-from pydlshogi.games.othello.wthor import Games, held_out
+from pydlshogi.games.othello.squares import count
+from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive, read_games
 from pydlshogi.games.othello.wthor import positions_of as played_positions
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Records
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive

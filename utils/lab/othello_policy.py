@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.engine.patterns import DISC, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
 from pydlshogi.games.othello.engine.policy import (
@@ -26,7 +25,8 @@ from pydlshogi.games.othello.engine.policy import (
 )
 from pydlshogi.games.othello.engine.rollouts import CLASSES, surroundings
 from pydlshogi.games.othello.engine.rollouts import WEIGHTS as ROLLOUT_WEIGHTS
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, START_MOVER, START_OPPONENT, ZERO, States, moved, to_move
+from pydlshogi.games.othello.rules import MOST_MOVES, START_MOVER, START_OPPONENT, States, moved, to_move
+from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.games.othello.wthor import Games, positions_of, square_of
 from pydlshogi.network.backend import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array

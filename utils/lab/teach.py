@@ -30,8 +30,7 @@ from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder, write_whole
 from utils.arena.engines import EngineError, UsiEngine
-from utils.arena.games import STANDARD, Opening, Verdict, other, read_openings
-from utils.arena.kinds import Referee
+from utils.arena.games import STANDARD, Opening, Referee, Verdict, other, read_openings
 
 ODD_POSITIONS: Final = 1024
 """Of a set."""

@@ -33,8 +33,7 @@ from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from utils.arena.engines import EngineError, UsiEngine
 from utils.arena.games import STANDARD, Opening, read_openings
-from utils.arena.play_game import Limit, MatchRules, add_limits, play_game
-from utils.arena.seats import longest_game
+from utils.arena.play_game import Limit, MatchRules, add_limits, longest_game, play_game
 
 _STEP_FALLS: Final = 0.101
 _RATE_FALLS: Final = 0.602

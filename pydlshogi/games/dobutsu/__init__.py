@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
+from pydlshogi.player.mcts_options import MCTSOptions
+from pydlshogi.player.options import Check
 from pydlshogi.support.files import cache_folder
+
+
+class DobutsuOptions(MCTSOptions):
+    """What the engine lets the user decide."""
+
+    perfect_play = Check("Perfect_Play", False, help="play by the solution of the game, once that has been made")
 
 
 def solution_file() -> Path:

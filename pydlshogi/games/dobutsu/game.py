@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydlshogi.entry import GameEntry, Look, Name, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
-from pydlshogi.games.dobutsu import is_solved
-from pydlshogi.games.dobutsu.options import DobutsuOptions
+from pydlshogi.games.dobutsu import DobutsuOptions, is_solved
 from pydlshogi.player.base_player import BasePlayer, Engine
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydlshogi.game import Outcome
-from pydlshogi.games.dobutsu import is_solved, solution_file
-from pydlshogi.games.dobutsu.options import DobutsuOptions
+from pydlshogi.games.dobutsu import DobutsuOptions, is_solved, solution_file
 from pydlshogi.games.dobutsu.position import DobutsuPosition
-from pydlshogi.games.dobutsu.solution import Solution
+from pydlshogi.games.dobutsu.solve import Solution
 from pydlshogi.player.base_player import Adviser, BestMove, Info, PlayerError, Report, moves_named
 from pydlshogi.player.clock import Clock
 from pydlshogi.support import OneLineError

@@ -4,11 +4,18 @@ from functools import partial
 from typing import Any, Final
 
 from pydlshogi.game import GameEnd
-from pydlshogi.games.othello.ggf import ggf, holds_ggf
 from pydlshogi.games.othello.position import OthelloPosition
-from pydlshogi.games.othello.records import parse_games
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
-from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, holds_transcript, transcript
+from pydlshogi.games.othello.transcript import (
+    RecordError,
+    Transcript,
+    game_of,
+    ggf,
+    holds_ggf,
+    holds_transcript,
+    parse_games,
+    transcript,
+)
 from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
 from pydlshogi.web.played import TableGame
 from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of

@@ -88,9 +88,14 @@ class Othello(GameEntry):
         options.iago = iago
 
         def load() -> BasePlayer:
-            from pydlshogi.games.othello.engine.mcts_player import othello_player
+            from pydlshogi.games.othello.engine.policy import shipped_tables
+            from pydlshogi.games.othello.engine.rollouts import with_rollouts
+            from pydlshogi.games.othello.engine.solving import EndSolver, NoMates
+            from pydlshogi.player.mcts_player import MCTSPlayer
+            from pydlshogi.player.network_player import Network
 
-            return othello_player(self, options)
+            network = Network(self, shipped_tables, with_rollouts, unmeasured_batch=128)
+            return MCTSPlayer(options, network, [EndSolver(network)], NoMates())
 
         return self.engine(options, load, name)
 

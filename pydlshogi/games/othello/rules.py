@@ -1,9 +1,8 @@
 """The rules of Othello, on two sets of squares: what the side to move has, and what its opponent has.
 
-A set of squares is a number of 64 bits, bit n for square n: 0 = a1, 7 = h1, 63 = h8. A move is a square or PASS. Who
-cannot play anywhere passes, which is a move; where neither side can play, the game is over. The kernels take and
-return np.uint64; `RULES` are the same rules for searches, with a state beside every node; everything else here takes
-and returns plain integers.
+A move is a square or PASS. Who cannot play anywhere passes, which is a move; where neither side can play, the game is
+over. The kernels take and return np.uint64; `RULES` are the same rules for searches, with a state beside every node;
+everything else here takes and returns plain integers.
 """
 
 from typing import Any, Final, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
-from pydlshogi.games.othello.bits import count, lowest, zeros_above
+from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest, zeros_above
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, inlined, rule
 from pydlshogi.support.hashes import splitmix
@@ -30,8 +29,6 @@ States = npt.NDArray[Any]
 SETTINGS: Final = np.dtype([("nothing", np.uint8)])
 SCRATCH: Final = SETTINGS
 
-ZERO: Final = np.uint64(0)
-ONE: Final = np.uint64(1)
 _H8: Final = np.uint64(1 << 63)
 _INNER_FILES: Final = np.uint64(0x7E7E7E7E7E7E7E7E)
 """Squares from which a line along a rank or a diagonal goes on to both sides."""

@@ -1,14 +1,45 @@
-"""The squares of the board: which lie beside each other, and where they are when it is turned or mirrored."""
+"""Sets of squares: what processors do with them, which squares lie beside each other, and the board when it is turned.
 
-from typing import Final
+A set is a number of 64 bits, bit n for square n: 0 = a1, 7 = h1, 63 = h8.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from pydlshogi.games.othello.bits import lowest
-from pydlshogi.games.othello.rules import ONE, ZERO, Position
 from pydlshogi.support.arrays import BoolArray, Int8Array, Uint64Array
 from pydlshogi.support.compiled import compiled, word
+
+ZERO: Final = np.uint64(0)
+ONE: Final = np.uint64(1)
+
+# Instructions that numba has no names for. For kernels only.
+
+_FALSE = ir.Constant(ir.IntType(1), 0)
+
+
+def _instruction(emit: Callable[[Any, Any], Any], result: Any = types.uint64) -> Any:
+    """A function of kernels that becomes the one instruction `emit(builder, bits)`."""
+
+    def typed(_context: Any, _bits: Any) -> Any:
+        return result(types.uint64), lambda _, builder, __, arguments: emit(builder, *arguments)
+
+    return intrinsic(typed)
+
+
+count = cast(Callable[[np.uint64], int], _instruction(lambda builder, bits: builder.ctpop(bits), types.int64))
+"""How many squares are in the set."""
+
+lowest = cast(Callable[[np.uint64], np.uint64], _instruction(lambda builder, bits: builder.cttz(bits, _FALSE)))
+"""The lowest square of the set; 64 for the empty one."""
+
+zeros_above = cast(Callable[[np.uint64], np.uint64], _instruction(lambda builder, bits: builder.ctlz(bits, _FALSE)))
+"""63 less the highest square of the set; 64 for the empty one."""
 
 _X, _Y = np.arange(64) % 8, np.arange(64) // 8
 RIGHT, UP = _X - _X[:, None], _Y - _Y[:, None]
@@ -42,9 +73,3 @@ def turned(squares: np.uint64, turn: int) -> np.uint64:
         seen |= ONE << word(TURNED[turn, lowest(squares)])
         squares &= squares - ONE
     return seen
-
-
-def standing(position: Position) -> Position:
-    """The position turned so that all its rotations and mirror images are the same, Black to move."""
-    mover, opponent = np.uint64(position.mover), np.uint64(position.opponent)
-    return Position(*min((int(turned(mover, turn)), int(turned(opponent, turn))) for turn in range(8)))

@@ -1,22 +1,19 @@
 """What `train` learns Othello from: the moves of recorded games, and who won them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.games.othello.bits import lowest
-from pydlshogi.games.othello.encodings import OTHELLO
-from pydlshogi.games.othello.records import read_archive
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, STATE, ZERO, States, mobility
-from pydlshogi.games.othello.squares import TURNED, turned
-from pydlshogi.games.othello.wthor import Games, held_out, positions_of
+from pydlshogi.games.othello.encodings import OTHELLO, WORDS, pack
+from pydlshogi.games.othello.rules import MOST_MOVES, STATE, States, mobility
+from pydlshogi.games.othello.squares import ONE, TURNED, ZERO, lowest, turned
+from pydlshogi.games.othello.wthor import Games, held_out, positions_of, read_archive
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
 from pydlshogi.support.command_line import setting
-from pydlshogi.support.compiled import compiled_for, rule_of_game
+from pydlshogi.support.compiled import compiled
 from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import FromRecords
@@ -52,15 +49,15 @@ class OthelloDataset:
             raise DatasetError(f"--val is needed: none of the {len(games)} games of {settings.train} is held out")
         learned = games[~held]
         self._positions = positions_of(learned, learned["score"])
-        self._encoding = encoding
         self.rows = np.arange(len(self._positions))
 
     def batch(self, rows: Int64Array, turns: Int64Array) -> TrainingBatch:
         positions = self._positions[rows]
-        packed, firsts, labels, weights = with_legal_moves(positions, turns, self._encoding)
+        packed, firsts, labels, weights = with_legal_moves(positions, turns)
         results = (0.5 + 0.5 * np.sign(positions["lead"])).astype(np.float32)
-        inputs = inputs_of(self._encoding, packed)
-        return TrainingBatch(inputs, firsts, labels.astype(np.int64), weights, results, np.ones_like(results))
+        return TrainingBatch(
+            inputs_of(OTHELLO, packed), firsts, labels.astype(np.int64), weights, results, np.ones_like(results)
+        )
 
     def validate(self, predict: Predict, most: int) -> Report:
         positions = sample(self._val, most)
@@ -72,9 +69,7 @@ class OthelloDataset:
         return {"temperature": best_temperature(self._said(predict, sample(self._val, most)))}
 
     def _said(self, predict: Predict, positions: Records) -> list[Said]:
-        return asked(
-            predict, positions, lambda part: with_legal_moves(part, np.zeros(len(part), np.int64), self._encoding)
-        )
+        return asked(predict, positions, lambda part: with_legal_moves(part, np.zeros(len(part), np.int64)))
 
 
 def read(source: Path) -> Games:
@@ -83,21 +78,18 @@ def read(source: Path) -> Games:
     return read_archive(path for path in paths if path.suffix.lower() not in _NO_GAMES).games
 
 
-pack: Callable[..., None] = rule_of_game
-
-
-def with_legal_moves(positions: Records, turns: Int64Array, encoding: Encoding) -> Legal:
+def with_legal_moves(positions: Records, turns: Int64Array) -> Legal:
     """`positions`, turned as TURNED[turns] says, as the first fields of their `Examples`: all legal moves, 1 for the
     one that was played. A label is the move's own number."""
-    packed = np.zeros((len(positions), encoding.words), np.uint32)
+    packed = np.zeros((len(positions), WORDS), np.uint32)
     firsts = np.zeros(len(positions) + 1, np.int64)
     labels = np.empty(len(positions) * MOST_MOVES, np.int32)
     weights = np.zeros(len(labels), np.float32)
-    fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack)
-    fill(positions, turns, np.zeros(1, STATE), packed, firsts, labels, weights)
+    _fill(positions, turns, np.zeros(1, STATE), packed, firsts, labels, weights)
     return packed, firsts, labels[: firsts[-1]], weights[: firsts[-1]]
 
 
+@compiled
 def _fill(
     positions: Records,
     turns: Int64Array,

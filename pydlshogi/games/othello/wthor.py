@@ -1,4 +1,5 @@
-"""WTHOR, the format of the French federation's archive of tournament games (.wtb), as arrays.
+"""Files of games, whatever their format; and WTHOR, the format of the French federation's archive of tournament games
+(.wtb), as arrays.
 
 A file is a header of 16 bytes and a row of 68 for each game. Squares are 10 * rank + file, a1 being 11; passes are not
 written, and rows are filled up with zeros. Scores are Black's discs, the winner having the empty squares too.
@@ -6,26 +7,17 @@ written, and rows are filled up with zeros. Scores are Black's discs, the winner
 
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.games.othello.rules import (
-    ONE,
-    PASS,
-    START,
-    START_MOVER,
-    START_OPPONENT,
-    STATE,
-    ZERO,
-    final_score,
-    moved,
-    to_move,
-)
-from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of
+from pydlshogi.games.othello.rules import PASS, START, START_MOVER, START_OPPONENT, STATE, final_score, moved, to_move
+from pydlshogi.games.othello.squares import ONE, ZERO
+from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, parse_games
 from pydlshogi.support.arrays import Records, Uint8Array
 from pydlshogi.support.compiled import allocating, compiled
 from pydlshogi.support.files import read_plain, write_whole
@@ -197,3 +189,59 @@ def _reason(game: Any, flaw: int) -> str:
     if flaw == _NO_SCORE:
         return f"scores of {game['score']} and {game['theoretical']}; a board has 64 discs"
     return f"move {flaw + 1}, {game['moves'][flaw]}, cannot be played"
+
+
+# Files of any format
+
+
+@contextmanager
+def _naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Errors of what happens inside name the file."""
+    try:
+        yield
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
+
+
+def read_games(path: str | PathLike[str]) -> list[Transcript]:
+    """The games of a file, every move of them legal. Raises RecordError, which names the file; OSError."""
+    with _naming(path):
+        if Path(path).suffix.lower() == ".wtb":
+            header, rows = read_wthor(path)
+            games = list(games_of(rows, int(header["year"])))
+        else:
+            games = _read_text(Path(path))
+        if not games:
+            raise RecordError("it holds no game")
+        return games
+
+
+def _read_text(path: Path) -> list[Transcript]:
+    return parse_games(read_plain(path, LARGEST_FILE).decode("utf-8-sig", "replace"))
+
+
+class Archive(NamedTuple):
+    """The games of several files, as WTHOR has them."""
+
+    games: Games
+    depths: npt.NDArray[np.uint8]
+    """uint8 [games]: with how many empty squares play is perfect that leads to `theoretical`."""
+
+
+def read_archive(paths: Iterable[Path]) -> Archive:
+    """The games of several files of any format, all from the start of Othello and with a result.
+
+    Raises RecordError, which names the file; OSError.
+    """
+    games, depths = [np.zeros(0, GAME)], [np.zeros(0, np.uint8)]
+    for path in paths:
+        depth = 0
+        with _naming(path):
+            if path.suffix.lower() == ".wtb":
+                header, rows = read_wthor(path)
+                depth = header["depth"]
+            else:
+                rows = rows_of(_read_text(path))
+        games.append(rows)
+        depths.append(np.full(len(rows), depth, np.uint8))
+    return Archive(np.concatenate(games), np.concatenate(depths))

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydlshogi.game import PlayedPosition
+from pydlshogi.games.othello.engine import files_of_engine
 from pydlshogi.games.othello.engine.alphabeta_search import DEEPEST, INFINITE, AlphaBeta, Probing
 from pydlshogi.games.othello.engine.cuts import SHIPPED_CUTS, probing_of, read_cuts
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.engine.options import AlphaBetaOptions
 from pydlshogi.games.othello.engine.patterns import DISC, load_weights, shipped_weights
 from pydlshogi.games.othello.engine.solving import ENDING, solvable, time_to_solve, win_rate
+from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
 from pydlshogi.player.base_player import (
@@ -25,7 +26,6 @@ from pydlshogi.player.base_player import (
     Info,
     Loaded,
     Part,
-    PlayerError,
     Report,
     moves_named,
 )
@@ -251,17 +251,13 @@ class AlphaBetaPlayer(BasePlayer):
 def _load(options: AlphaBetaOptions) -> LoadedTables:
     """What the options need. Raises PlayerError."""
     models = shipped_model()
-    try:
+    with files_of_engine():
         weights = load_weights(Path(options.weights)) if options.weights else shipped_weights()
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
         book = read_openings(file) if options.openings else NO_OPENINGS
         threads = options.threads or available_cores()
         return LoadedTables(_LOADED_BY(options), weights, probing, book, max(1, options.hash_mb // 2), threads)
-    except OSError as error:
-        raise PlayerError(f"{error.filename}: {error.strerror}") from None
-    except ValueError as error:
-        raise PlayerError(str(error)) from None
 
 
 def _discs(value: int) -> float:

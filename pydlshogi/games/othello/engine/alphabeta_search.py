@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.engine.bounds import bucket
 from pydlshogi.games.othello.engine.endgame import insert
 from pydlshogi.games.othello.engine.patterns import (
     DISC,
@@ -29,8 +29,8 @@ from pydlshogi.games.othello.engine.patterns import (
     stage_of,
     write_numbers,
 )
-from pydlshogi.games.othello.engine.proven import bucket
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.support.arrays import Int16Array, Records
 from pydlshogi.support.compiled import compiled, inlined
 

@@ -18,7 +18,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.games.othello.engine.bounds import (
+    NOT_A,
+    NOT_H,
+    PROVEN,
+    keep,
+    known_bounds,
+    lower_bound,
+    packed,
+    proving_move,
+    stable_discs,
+    upper_bound,
+)
 from pydlshogi.games.othello.engine.last_squares import LAST, exact_score, last_score, load_functions, odd_quadrants
 from pydlshogi.games.othello.engine.patterns import (
     Judged,
@@ -29,17 +40,8 @@ from pydlshogi.games.othello.engine.patterns import (
     shipped_weights,
     write_numbers,
 )
-from pydlshogi.games.othello.engine.proven import (
-    PROVEN,
-    keep,
-    known_bounds,
-    lower_bound,
-    packed,
-    proving_move,
-    upper_bound,
-)
-from pydlshogi.games.othello.engine.stability import NOT_A, NOT_H, stable_discs
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, PASS, ZERO, Position, final_score, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
+from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.support.arrays import Int16Array, Records, Uint64Array
 from pydlshogi.support.compiled import compiled, inlined, wide
 

@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pydlshogi.games.othello.bits import count, lowest
-from pydlshogi.games.othello.rules import ONE, ZERO, Position, final_score, flips
-from pydlshogi.games.othello.squares import BESIDE, RIGHT, UP, sets_of
+from pydlshogi.games.othello.rules import Position, final_score, flips
+from pydlshogi.games.othello.squares import BESIDE, ONE, RIGHT, UP, ZERO, count, lowest, sets_of
 from pydlshogi.support.compiled import compiled, compiled_for, inlined
 
 LAST: Final = 7

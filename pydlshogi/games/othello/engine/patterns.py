@@ -17,9 +17,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import lowest
-from pydlshogi.games.othello.rules import ONE, ZERO, parse_move
-from pydlshogi.games.othello.squares import TURNED
+from pydlshogi.games.othello.rules import parse_move
+from pydlshogi.games.othello.squares import ONE, TURNED, ZERO, lowest
 from pydlshogi.support.arrays import Int16Array, Int32Array, Int64Array, Uint16Array, Uint64Array, named_arrays
 from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
 from pydlshogi.games.othello.encodings import OTHELLO, unpacked
+from pydlshogi.games.othello.engine import files_of_engine
 from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
     DISC,
@@ -32,7 +32,8 @@ from pydlshogi.games.othello.engine.patterns import (
     write_numbers,
 )
 from pydlshogi.games.othello.engine.patterns import STAGES as VALUE_STAGES
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, flips, mobility
+from pydlshogi.games.othello.rules import MOST_MOVES, flips, mobility
+from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.network.backend import sigmoid, softmax
 from pydlshogi.support.arrays import (
     BoolArray,
@@ -290,10 +291,11 @@ class TableEvaluator:
         return Evaluations(priors, values)
 
 
-def shipped_tables() -> TableEvaluator:
-    """By the tables that come with the package. Raises ValueError, OSError."""
-    policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
-    return TableEvaluator(Tables(policy, scales, shipped_weights()))
+def shipped_tables() -> tuple[TableEvaluator, str]:
+    """What evaluates where no network is named, by tables that come with the package; and its name. PlayerError."""
+    with files_of_engine():
+        policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
+        return TableEvaluator(Tables(policy, scales, shipped_weights())), "tables of people's games"
 
 
 def save_policy(path: Path, policy: Float32Array, scales: Float32Array) -> None:

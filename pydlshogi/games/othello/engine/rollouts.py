@@ -11,16 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.games.othello.bits import count, lowest
+from pydlshogi.evaluator import Mixed
 from pydlshogi.games.othello.encodings import unpacked
+from pydlshogi.games.othello.engine import files_of_engine
+from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
 from pydlshogi.games.othello.engine.policy import STAGES, policy_stage
-from pydlshogi.games.othello.rules import MOST_MOVES, ONE, ZERO, final_score, moved, to_move
-from pydlshogi.games.othello.squares import BESIDE, TURNED
+from pydlshogi.games.othello.rules import MOST_MOVES, final_score, moved, to_move
+from pydlshogi.games.othello.squares import BESIDE, ONE, TURNED, ZERO, count, lowest
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array, named_arrays
 from pydlshogi.support.compiled import allocating, inlined
-from pydlshogi.support.files import replacing
+from pydlshogi.support.files import replacing, shipped_model
 from pydlshogi.support.hashes import splitmix
-from pydlshogi.uct.batch import Batch
+from pydlshogi.uct.batch import Batch, Evaluator
 
 SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"
 SURROUNDINGS: Final = 3**8
@@ -132,6 +134,15 @@ class TableRollouts:
         lot = np.array([self._random.getrandbits(64)], np.uint64)
         play_all(batch.packed[: len(batch)], self._weights, lot, results)
         return results
+
+
+def with_rollouts(evaluator: Evaluator, options: OthelloMCTSOptions) -> Evaluator:
+    """The evaluator, a share of its values rolled out. Raises PlayerError."""
+    if not options.rollout_share:
+        return evaluator
+    with files_of_engine():
+        rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
+    return Mixed(evaluator, rollouts.results, options.rollout_share)
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:

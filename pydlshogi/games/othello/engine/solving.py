@@ -1,13 +1,25 @@
-"""When the end of a game is solved rather than searched, and what a lead is worth: the same for both engines."""
+"""When the end of a game is solved rather than searched, and what a lead is worth: the same for both engines.
+
+In the search that all games share, an adviser solves it.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
+from pydlshogi.games.othello.engine import files_of_engine
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.rules import Position, position_of
+from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
+from pydlshogi.games.othello.engine.patterns import shipped_weights
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.rules import Position, move_name, position_of
+from pydlshogi.player.base_player import Adviser, BestMove, Info, Report
 from pydlshogi.player.clock import Clock
+from pydlshogi.player.lines import centipawns
+from pydlshogi.player.mate_searcher import MateSearcher
+from pydlshogi.player.network_player import Network
 
 DISCS: Final = 6.0
 """The lead that is a win rate of 1 / (1 + 1/e), 73 %."""
@@ -65,3 +77,83 @@ def solved_moves(
             return None
         scores[move] = -reply.score
     return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:most])
+
+
+class LoadedSolver(NamedTuple):
+    """The weights of the solver are there."""
+
+    loaded_by: tuple[object, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def _loaded_solver(loaded_by: tuple[object, ...]) -> LoadedSolver:
+    """Raises PlayerError."""
+    with files_of_engine():
+        shipped_weights()
+    return LoadedSolver(loaded_by)
+
+
+class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
+    """Plays the only move, and solves the end of the game. It is loaded with the network, which says what to expect."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._loaded_by: tuple[object, ...] = ()
+        self._solver: Solver
+
+    def loading(self, options: OthelloMCTSOptions) -> Callable[[], LoadedSolver] | None:
+        loaded_by = options.loaded_by()
+        return None if loaded_by == self._loaded_by else partial(_loaded_solver, loaded_by)
+
+    def install(self, loaded: LoadedSolver) -> None:
+        self._loaded_by = loaded.loaded_by
+        self._solver = Solver(threads=self._network.now.threads)
+        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
+        start = OthelloPosition()
+        self._network.opinion(start, start.legal_moves())
+        solved_moves(self._solver, ENDING, 2, 0, lambda: False)
+
+    def answer(
+        self, position: OthelloPosition, clock: Clock, options: OthelloMCTSOptions, report: Report
+    ) -> BestMove | None:
+        """The only move, or a solution."""
+        now, settings = position.now, options.clock_settings()
+        if options.watched(clock) or clock.limits.nodes or settings.const_nodes or settings.most_nodes:
+            return None
+        moves = now.moves()
+        if len(moves) == 1:
+            report(Info(time=round(clock.elapsed()), nodes=0, pv=(move_name(moves[0]),)))
+            return BestMove(move_name(moves[0]))
+        # One square more: half of the time is left to the search, should it take longer than expected.
+        if not solvable(now.empties + 1, clock, options.level):
+            return None
+        return self._solution(position, clock, options.multi_pv, report)
+
+    def _solution(self, position: OthelloPosition, clock: Clock, most: int, report: Report) -> BestMove | None:
+        """The best move by perfect play, reported; None: it took too long."""
+        _, value = self._network.opinion(position, position.legal_moves())
+        guess, end = round(centipawns(value, DISCS)), clock.spent() + time_to_solve(clock) / 2
+        now = position.now
+        solved = solved_moves(self._solver, now, most, guess, lambda: clock.stopped or clock.spent() > end)
+        if solved is None:
+            return None
+        for rank, (move, score) in enumerate(solved.items(), 1):
+            report(
+                Info(
+                    depth=now.empties,
+                    time=round(clock.elapsed()),
+                    multipv=rank if most > 1 else None,
+                    score_cp=100 * score,
+                    win_rate=win_rate(score),
+                    exact=True,
+                    pv=(move_name(move),),
+                )
+            )
+        return BestMove(move_name(next(iter(solved))))
+
+
+class NoMates(MateSearcher):
+    """A proven win of Othello is no mate: by how many discs it wins is not proven."""
+
+    def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
+        return list(line), False

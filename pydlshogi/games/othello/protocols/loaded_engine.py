@@ -1,24 +1,19 @@
-"""An engine that is asked one question after the other, the lines that ask it, and how the command line chooses it.
+"""An engine that is asked one question after the other, and the lines that ask it.
 
 Lines are read ahead by a thread, so that a later one can interrupt what an earlier one began.
 """
 
-import argparse
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import Final, NamedTuple
 
-from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.games.othello.engine.options import OthelloOptions
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.ask import Lines, Thought, ask
 from pydlshogi.player.base_player import Engine, Info
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import add_option_setting, set_given
-from pydlshogi.support.command_line import bounded
 
-ENGINES: Final = tuple(GAMES["othello"].engines)
 DEFAULT_LEVEL: Final = 10
 HIGHEST_LEVEL: Final = 60
 
@@ -99,30 +94,3 @@ def read_ahead(lines: Iterable[str], interrupts: Callable[[str], bool]) -> Itera
 def discs_of(info: Info) -> float | None:
     """By how many discs the side to move will win; None: that was not said."""
     return None if info.score_cp is None else max(-64.0, min(64.0, info.score_cp / 100))
-
-
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """Options for `engine_of`."""
-    parser.add_argument("engine", nargs="?", choices=ENGINES, default="alphabeta", help="(default: %(default)s)")
-    parser.add_argument(
-        "--level",
-        type=bounded(1, HIGHEST_LEVEL),
-        help=f"plies to search, or how often to double 32 playouts (default: {DEFAULT_LEVEL})",
-    )
-    parser.add_argument("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
-    add_option_setting(parser)
-
-
-def engine_with(name: str, given: Sequence[str]) -> Engine:
-    """One of ENGINES with what was given as `--option`. Raises OptionError."""
-    engine = engine_named("othello", name)
-    set_given(engine.options, given)
-    return engine
-
-
-def engine_of(options: argparse.Namespace) -> LoadedEngine:
-    """The engine that the options ask for. Raises OptionError, PlayerError."""
-    engine = engine_with(options.engine, options.option)
-    if options.seconds is None:
-        return LoadedEngine(engine, options.level or 0)
-    return LoadedEngine(engine, 0, Limits(movetime=max(1, round(1000 * options.seconds))))

@@ -8,11 +8,11 @@ status.
 import logging
 from collections.abc import Callable, Iterable
 
-from pydlshogi.games.othello.ggf import parse_ggf
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.gtp import played
 from pydlshogi.games.othello.protocols.loaded_engine import Line, LoadedEngine, discs_of
 from pydlshogi.games.othello.rules import PASS, parse_move
+from pydlshogi.games.othello.transcript import parse_ggf
 from pydlshogi.player.ask import Lines, Thought
 
 log = logging.getLogger(__name__)

@@ -7,18 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from pydlshogi.catalogue import engine_named
+from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.games.othello.protocols import gtp, nboard
 from pydlshogi.games.othello.protocols.gtp import Gtp
-from pydlshogi.games.othello.protocols.loaded_engine import (
-    ENGINES,
-    LoadedEngine,
-    add_engine_options,
-    engine_of,
-    read_ahead,
-)
+from pydlshogi.games.othello.protocols.loaded_engine import DEFAULT_LEVEL, HIGHEST_LEVEL, LoadedEngine, read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.player.clock import Limits
+from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.support.command_line import bounded, exit_status, parser_for
 from pydlshogi.support.pool import end_when_nobody_listens
 
 
@@ -43,10 +39,9 @@ def _say(text: str) -> None:
 
 def _options_of_engines() -> Iterator[str]:
     """What `--option` may name."""
-    for name in ENGINES:
-        if name != "iago":
-            yield f"\noptions of {name}:"
-            yield from engine_named("othello", name).options.help_lines()
+    for name in ("alphabeta", "mcts"):
+        yield f"\noptions of {name}:"
+        yield from engine_named("othello", name).options.help_lines()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,9 +50,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "An Othello engine that speaks GTP and NBoard's protocol.",
         "\n".join(_options_of_engines()),
     )
-    add_engine_options(parser)
+    add = parser.add_argument
+    engines = GAMES["othello"].engines
+    add("engine", nargs="?", choices=[*engines], default="alphabeta", help="(default: %(default)s)")
+    plies = f"plies to search, or how often to double 32 playouts (default: {DEFAULT_LEVEL})"
+    add("--level", type=bounded(1, HIGHEST_LEVEL), help=plies)
+    add("--seconds", type=bounded(0.001, kind=float), help="for a move, instead of a level")
+    add_option_setting(parser)
     options = parser.parse_args(arguments)
-    return exit_status("othello", lambda: speak(engine_of(options)))
+
+    def run() -> None:
+        engine = engine_named("othello", options.engine)
+        set_given(engine.options, options.option)
+        limits = Limits(movetime=max(1, round(1000 * options.seconds))) if options.seconds else None
+        speak(LoadedEngine(engine, 0 if limits else options.level or 0, limits))
+
+    return exit_status("othello", run)
 
 
 if __name__ == "__main__":
