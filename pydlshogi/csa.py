@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from pydlshogi.games.shogi.csa.client import Client, Login
-from pydlshogi.games.shogi.csa.thinker import Thinker
+from pydlshogi.games.shogi.csa.connection import Thinker
 from pydlshogi.games.shogi.game import GAME
 from pydlshogi.player.option_settings import add_option_setting, set_given
 from pydlshogi.support import OneLineError

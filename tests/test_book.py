@@ -163,15 +163,6 @@ def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str)
     assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
 
 
-def test_a_position_without_end_is_said(book_file: MakeFile) -> None:
-    path = book_file(BOOK.replace("1g1f none -10 8 1\n", "1g1f none -10 8 1\n" * 200_000))
-    book = Book(path)
-    assert book.bad_lines == ["line 2004: a position has more than 2000 lines"]
-    assert [move.move for move in book.find(AFTER_7G7F)] == ["3c3d"]
-    with pytest.raises(BookError, match="a position has more than 2000 lines"):
-        Book(path, large=1)
-
-
 def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None:
     for packed in sorted((shared_data / "books").glob("*.xz")):
         text = lzma.decompress(packed.read_bytes()).decode()

@@ -18,8 +18,8 @@ import pytest
 from pydlshogi import csa
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.csa.client import Client, Login, Patience
-from pydlshogi.games.shogi.csa.terms import TermsError, parse_terms
-from pydlshogi.games.shogi.csa.thinker import Thinker
+from pydlshogi.games.shogi.csa.connection import Thinker
+from pydlshogi.games.shogi.csa.game import TermsError, parse_terms
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import read

@@ -10,11 +10,11 @@ import cshogi
 import numpy as np
 import pytest
 
+from pydlshogi.games.shogi.training.fixed_formats import chosen
 from pydlshogi.games.shogi.training.formats import load, read_parts
 from pydlshogi.games.shogi.training.game_formats import HCPE3, HCPE3_MOVE, HCPE3_VISITS
-from pydlshogi.games.shogi.training.parts import chosen
+from pydlshogi.games.shogi.training.recorded import read_sets
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions, pack
-from pydlshogi.games.shogi.training.searched import read_sets
 from tests.random_games import random_games
 from utils import convert
 

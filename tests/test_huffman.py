@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.state import STATE
-from pydlshogi.games.shogi.training.huffman import lay, mirrored_move
+from pydlshogi.games.shogi.training.huffman import MAILBOX, lay, mirrored_move
 from pydlshogi.support.arrays import Record
 from tests.positions import mirrored, mirrored_usi, state_of
 
@@ -27,7 +27,7 @@ def laid(board: Any, *, as_mirrored: bool) -> Record:
         before[i] = move & 0xFFFF
     states = np.zeros(1, STATE)
     states["low"] = states["steps"] = 77  # whatever was there before
-    lay(code, before, int(as_mirrored), states[0])
+    lay(code.view(np.uint32), before, int(as_mirrored), np.zeros(1, MAILBOX)[0], states[0])
     return states[0]
 
 

@@ -10,8 +10,8 @@ import pytest
 import shogi
 
 from pydlshogi.games.shogi.dfpn import MateSearch
-from pydlshogi.games.shogi.engine import checkmate
-from pydlshogi.games.shogi.engine.checkmate import CheckmateSolver
+from pydlshogi.games.shogi.engine import mate_searcher
+from pydlshogi.games.shogi.engine.mate_searcher import CheckmateSolver
 from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.allot import ClockSettings, allot
@@ -139,5 +139,5 @@ def test_stop_is_heard_within_milliseconds() -> None:
 
 
 def test_a_mate_that_is_too_long_for_the_path_is_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkmate, "MateSearch", lambda megabytes: MateSearch(megabytes, plies=4))
+    monkeypatch.setattr(mate_searcher, "MateSearch", lambda megabytes: MateSearch(megabytes, plies=4))
     assert Problem(MATES[3][0]).solve() == Checkmate("timeout")

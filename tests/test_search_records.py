@@ -14,9 +14,8 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training import dataset
 from pydlshogi.games.shogi.training.evaluations import ValueTarget
 from pydlshogi.games.shogi.training.huffman import states_of
-from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.recorded import Recorded, read_sets
 from pydlshogi.games.shogi.training.records import Positions, load_positions
-from pydlshogi.games.shogi.training.searched import read_sets
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights

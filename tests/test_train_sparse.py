@@ -17,9 +17,12 @@ from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
 from pydlshogi.games.shogi.training import dataset  # noqa: E402
 from pydlshogi.games.shogi.training.evaluations import ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.huffman import states_of  # noqa: E402
-from pydlshogi.games.shogi.training.recorded import Recorded, Several  # noqa: E402
+from pydlshogi.games.shogi.training.recorded import (  # noqa: E402
+    Recorded,
+    Searched,
+    Several,
+)
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
-from pydlshogi.games.shogi.training.searched import Searched  # noqa: E402
 from pydlshogi.training.sparse import LARGEST_ROW_WEIGHT, SparseNet  # noqa: E402
 from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402

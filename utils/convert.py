@@ -27,8 +27,8 @@ from tqdm import tqdm
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import parse, read
+from pydlshogi.games.shogi.training.fixed_formats import Part, played_alone
 from pydlshogi.games.shogi.training.formats import FORMATS, files_of, give, legal, read_parts
-from pydlshogi.games.shogi.training.parts import Part, played_alone
 from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.decoding import is_utf8

@@ -21,9 +21,9 @@ import numpy as np
 from pydlshogi.encoding import planes_of
 from pydlshogi.encoding import sample as random_positions
 from pydlshogi.games.shogi.encodings import ENCODINGS
+from pydlshogi.games.shogi.training.dataset import fit_for_play, validate
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.recorded import with_legal_moves
-from pydlshogi.games.shogi.training.validation import fit_for_play, validate
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.integers import largest_values, tower_of
 from pydlshogi.network.loading import load_backend

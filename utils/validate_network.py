@@ -24,9 +24,9 @@ from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.sfen import usi_of
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
+from pydlshogi.games.shogi.training.dataset import PHASES, validate
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.records import WIN, Positions
-from pydlshogi.games.shogi.training.validation import PHASES, validate
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.ask import ask
 from pydlshogi.player.clock import Clock, Limits

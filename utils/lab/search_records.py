@@ -28,9 +28,8 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training.dataset import Settings
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.huffman import states_of
-from pydlshogi.games.shogi.training.recorded import with_legal_moves
+from pydlshogi.games.shogi.training.recorded import Searched, with_legal_moves
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
-from pydlshogi.games.shogi.training.searched import Searched
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.targets import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network

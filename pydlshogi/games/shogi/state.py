@@ -26,7 +26,7 @@ from pydlshogi.games.shogi.board import (
 from pydlshogi.games.shogi.names import KING
 from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
-from pydlshogi.support.arrays import Int8Array, Int64Array, Record, Records, Uint16Array
+from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bits_of, high_word, low_word
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
@@ -144,19 +144,7 @@ def key(state: Record) -> int:
 
 
 @inlined
-def clear(state: Record, turn: int) -> None:
-    """Make it a state without any piece."""
-    for plane in range(5):
-        state.low[plane], state.high[plane] = 0, 0
-    for side in range(2):
-        state.hands[side], state.kings[side] = word(0), NO_SQUARE
-    for i in range(4):
-        state.steps[i] = 0
-    state.board_key, state.hands_key, state.turn = word(turn), word(0), turn
-
-
-@inlined
-def put(state: Record, piece: int, square: int) -> None:
+def _put(state: Record, piece: int, square: int) -> None:
     """Put a piece on an empty square."""
     state.board_key += ON_BOARD[piece, square]
     if piece % COLOUR == KING:
@@ -169,31 +157,30 @@ def put(state: Record, piece: int, square: int) -> None:
                 state.high[plane] |= 1 << (square - 64)
 
 
-@inlined
-def hold(state: Record, piece: int) -> None:
-    """Give one more piece to the hand of its side."""
-    state.hands[piece // COLOUR] += one_held(piece % COLOUR)
-    state.hands_key += IN_HAND[piece]
-
-
 @rule
-def see_check(state: Record) -> None:
-    """Note whether the side to move is in check."""
-    board, turn = board_of(state), wide(state.turn)
+def arrange(state: Record, squares: Int8Array, held: Int8Array, turn: int) -> None:
+    """Make it the state with these pieces on the 81 squares, and as many of each piece in hand; no move led there."""
+    for plane in range(5):
+        state.low[plane], state.high[plane] = 0, 0
+    for side in range(2):
+        state.hands[side], state.kings[side] = word(0), NO_SQUARE
+    for i in range(4):
+        state.steps[i] = 0
+    state.board_key, state.hands_key, state.turn = word(turn), word(0), turn
+    for square in range(NO_SQUARE):
+        if squares[square]:
+            _put(state, wide(squares[square]), square)
+    for piece in range(2 * COLOUR):
+        for _ in range(held[piece]):
+            state.hands[piece // COLOUR] += one_held(piece % COLOUR)
+            state.hands_key += IN_HAND[piece]
+    board = board_of(state)
     state.check = 1 if attackers(army(board, 1 - turn), 1 - turn, wide(state.kings[turn]), occupied(board)) else 0
 
 
 @compiled
-def _set_up(states: Records, squares: Int64Array, hands: Int64Array, turn: int) -> None:
-    state = states[0]
-    clear(state, turn)
-    for square in range(NO_SQUARE):
-        if squares[square]:
-            put(state, squares[square], square)
-    for piece in range(2 * COLOUR):
-        for _ in range(hands[piece]):
-            hold(state, piece)
-    see_check(state)
+def _arrange(states: Records, squares: Int8Array, held: Int8Array, turn: int) -> None:
+    arrange(states[0], squares, held, turn)
 
 
 Hands = Sequence[Mapping[int, int]]
@@ -202,11 +189,11 @@ Hands = Sequence[Mapping[int, int]]
 
 def set_up(squares: Sequence[int], hands: Hands, turn: int) -> Records:
     """One record of STATE: the pieces of the 81 squares, and those in hand."""
-    states, held = np.zeros(1, STATE), np.zeros(2 * COLOUR, np.int64)
+    states, held = np.zeros(1, STATE), np.zeros(2 * COLOUR, np.int8)
     for side, hand in enumerate(hands):
         for kind, many in hand.items():
             held[COLOUR * side + kind] = many
-    _set_up(states, np.array(squares, np.int64), held, turn)
+    _arrange(states, np.array(squares, np.int8), held, turn)
     return states
 
 

@@ -14,10 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydlshogi.games.shogi.csa.connection import Connection, Disconnected
-from pydlshogi.games.shogi.csa.game import ServerGame
-from pydlshogi.games.shogi.csa.terms import Terms, TermsError, parse_terms
-from pydlshogi.games.shogi.csa.thinker import Thinker
+from pydlshogi.games.shogi.csa.connection import Connection, Disconnected, Thinker
+from pydlshogi.games.shogi.csa.game import ServerGame, Terms, TermsError, parse_terms
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import KifuError, read
@@ -25,8 +23,6 @@ from pydlshogi.player.base_player import Engine
 from pydlshogi.support import OneLineError
 from pydlshogi.support.files import write_whole
 
-_LONGEST_SUMMARY: Final = 4096
-"""Lines."""
 _BROKEN_OFF: Final = "broken off"
 """The result of a game whose end is not known."""
 
@@ -149,8 +145,6 @@ class Client:
             until, lines = time.monotonic() + self._patience.answer, list[str]()
             while (line := connection.line(until)) != "END Game_Summary":
                 lines.append(line)
-                if len(lines) > _LONGEST_SUMMARY:
-                    raise Disconnected("the server proposes without end")
             game_id = next((line.partition(":")[2] for line in lines if line.startswith("Game_ID:")), "")
             try:
                 terms = parse_terms(lines)

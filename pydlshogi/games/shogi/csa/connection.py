@@ -1,6 +1,6 @@
-"""A connection to a server: lines in both directions, kept alive, and between them what the thinker has found.
+"""The two whom a game hears: a connection to a server, lines in both directions, and the engine in a thread of its own.
 
-Of the protocol it knows only that an empty line has no meaning.
+Of the protocol they know only that an empty line has no meaning.
 """
 
 import logging
@@ -8,16 +8,19 @@ import math
 import socket
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from pydlshogi.player.ask import Thought
+from pydlshogi.game import PlayedPosition
+from pydlshogi.player.ask import Thought, ask
+from pydlshogi.player.base_player import Engine, any_move
+from pydlshogi.player.clock import Clock, Limits
 
 _LONGEST_LINE: Final = 1 << 16
 _CONNECT_SECONDS: Final = 30.0
-# A server that is gone without a word is noticed after about two minutes. Each system has some of the names.
-_PROBES: Final = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 6}
 
 log = logging.getLogger(__package__)
 
@@ -40,10 +43,6 @@ class Connection:
             raise Disconnected(f"{host}:{port}: {error.strerror or error}") from None
         self._socket.settimeout(None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in _PROBES.items():
-            if hasattr(socket, name):
-                self._socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
         self._keep_alive = keep_alive
         self._sent = time.monotonic()
         self.inbox: SimpleQueue[str | Thought | Disconnected] = SimpleQueue()
@@ -101,3 +100,40 @@ class Connection:
         except (OSError, ValueError) as error:
             why = str(error)
         self.inbox.put(Disconnected(why))
+
+
+class Thinker:
+    """One search after the other."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Load the engine. Raises PlayerError."""
+        self._player = engine.load()
+        self.remarks = self._player.prepare()
+        self._thread = ThreadPoolExecutor(1, "thinker")
+
+    def new_game(self) -> None:
+        """What comes next is another game."""
+        self._thread.submit(self._player.new_game)
+
+    def think(self, position: PlayedPosition, limits: Limits, tell: Callable[[Thought], None]) -> Clock:
+        """Begin to think; another thread calls `tell`. The clock stops it, or says that the expected move was played.
+
+        An engine that fails costs a line in the log and plays any move.
+        """
+        clock = Clock(limits)
+        self._thread.submit(self._think, position.copy(), clock, tell)
+        return clock
+
+    def close(self) -> None:
+        """Once no search is under way."""
+        self._thread.shutdown()
+
+    def _think(self, position: PlayedPosition, clock: Clock, tell: Callable[[Thought], None]) -> None:
+        try:
+            thought = ask(self._player, position, clock)
+        except Exception:
+            log.exception("a defect, please report it")
+            thought = Thought(clock, any_move(position).move)
+            clock.wait_until_released()
+        tell(thought)
+        self._player.answered(position, clock)

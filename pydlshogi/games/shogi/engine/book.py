@@ -7,8 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookFile, BookMove, YbbBook
-from pydlshogi.games.shogi.engine.sbk import SbkBook
+from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookFile, BookMove, SbkBook, YbbBook
 from pydlshogi.player.base_player import Adviser, BestMove, Info, KnownMove, Report
 from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock, Limits

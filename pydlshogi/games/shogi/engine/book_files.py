@@ -10,7 +10,8 @@
   and is searched there; any other is read whole. The format and the search on disk: YaneuraOu's source/book/book.cpp.
 * `.ybb`: YaneuraOu's binary format, which stays on disk: ShogiHome's specs/ybb-format.md, and
   BookMinerCpp/docs/04-ybb.md of YaneuraOu-ScriptCollection.
-* `.sbk`: ShogiGUI's: see `sbk`.
+* `.sbk`: ShogiGUI's: positions that lead to each other, with weights in place of values; ShogiHome's
+  specs/sbk-format.md. It is read whole; moves marked as bad are left out.
 
 Whether moves are legal is not looked at. Nothing here knows options, a search or the protocol.
 """
@@ -23,7 +24,6 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -38,8 +38,6 @@ LARGE: Final = 16 * 2**20
 _SAMPLES: Final = 200
 _LONGEST_LINE: Final = 1 << 16
 """Bytes. What comes after them counts as another line, which is hardly one of a book."""
-_MOST_LINES: Final = 2000
-"""Of a position, which has no more than 593 moves: a search for one of them must not last."""
 _LARGEST_NUMBER: Final = (1 << 31) - 1
 _NO_MOVES: Final = frozenset(["none", "resign", "win", "pass"])
 _COMMENTS: Final = (b"#", b"//")
@@ -50,8 +48,10 @@ YBB_DEPTHS: Final = 1
 """Moves have a depth."""
 YBB_POSITION: Final = struct.Struct("<32sQHH")
 """The packed sfen, where its moves begin among all, the move number, how many moves there are."""
-YBB_MOVE: Final = struct.Struct("<HhH")
-"""In 16 bits as YaneuraOu writes it, value, depth."""
+
+
+_SBK_BAD: Final = (3, 4)
+"""Marks of moves."""
 
 
 class BookError(PlayerError):
@@ -103,12 +103,20 @@ class BookFile(ABC):
     def _open(self) -> None:
         """Look at what the file holds. Raises BookError, OSError."""
 
-    @abstractmethod
     def find(self, sfen: str) -> list[BookMove]:
         """What the book holds for a position, in its order; the move number of `sfen` may be missing.
 
         Raises BookError where the file is broken at this place.
         """
+        try:
+            with self._lock:
+                return self._find(sfen)
+        except (OSError, OverflowError, ValueError) as error:
+            raise self._error(error) from error
+
+    @abstractmethod
+    def _find(self, sfen: str) -> list[BookMove]:
+        """The same; raises OSError and ValueError too."""
 
     def _error(self, reason: object) -> BookError:
         return BookError(f"{self.path}: {getattr(reason, 'strerror', None) or reason}")
@@ -128,17 +136,9 @@ class Book(BookFile):
         """Whether the file is searched where it is."""
         return self._positions is None
 
-    def find(self, sfen: str) -> list[BookMove]:
+    def _find(self, sfen: str) -> list[BookMove]:
         key = key_of(sfen.encode())
-        if self._positions is not None:
-            lines = self._positions.get(key, b"")
-        else:
-            try:
-                with self._lock:
-                    lines = self._search(key)
-            except OSError as error:
-                raise self._error(error) from error
-        return self._entries(lines)
+        return self._entries(self._search(key) if self._positions is None else self._positions.get(key, b""))
 
     def _entries(self, lines: bytes) -> list[BookMove]:
         return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
@@ -165,14 +165,14 @@ class Book(BookFile):
     def _read_whole(self) -> dict[bytes, bytes]:
         """Moves, a line each, by position; all of them looked at, so that a broken file is found out now."""
         positions: dict[bytes, bytes] = {}
-        key, moves = b"", 0
+        key = b""
         self._file.seek(0)
-        for number, line in enumerate(iter(partial(self._file.readline, _LONGEST_LINE), b""), 1):
+        for number, line in enumerate(self._lines(), 1):
             text = (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).strip()
             if not text or text.startswith(_COMMENTS):
                 continue
             if text.startswith(b"sfen "):
-                key, moves = key_of(text[5:]), 0
+                key = key_of(text[5:])
                 if key.count(b" ") != 2:
                     self.bad_lines.append(f"line {number}: an sfen has a board, a side to move and hands")
                     key = b""
@@ -180,13 +180,10 @@ class Book(BookFile):
                     positions.setdefault(key, b"")
             elif key and not _is_no_move(text):
                 try:
-                    if (moves := moves + 1) > _MOST_LINES:
-                        raise self._error(f"line {number}: a position has more than {_MOST_LINES} lines")
                     self._parse(text, f"line {number}: ")
                     positions[key] += text + b"\n"
                 except BookError as error:
                     self.bad_lines.append(str(error).removeprefix(f"{self.path}: "))
-                    key = b"" if moves > _MOST_LINES else key
         if not positions:
             raise self._error("the book holds no position")
         return positions
@@ -235,13 +232,8 @@ class Book(BookFile):
         return next((key_of(line[5:]) for line in self._lines() if line.startswith(b"sfen ")), None)
 
     def _lines(self) -> Iterator[bytes]:
-        """Those of a position, and the first of the next. Raises BookError where they are too many."""
-        for number in count():
-            if not (line := self._file.readline(_LONGEST_LINE)):
-                return
-            if number > _MOST_LINES:
-                raise self._error(f"a position has more than {_MOST_LINES} lines")
-            yield line
+        """From here to the end."""
+        return iter(partial(self._file.readline, _LONGEST_LINE), b"")
 
 
 class YbbBook(BookFile):
@@ -251,43 +243,133 @@ class YbbBook(BookFile):
         magic, self._count, flags = YBB_HEADER.unpack(self._read(0, YBB_HEADER.size))
         if magic != YBB_MAGIC or flags & ~YBB_DEPTHS:
             raise self._error("not a book in YaneuraOu's binary format (.ybb)")
-        self._move_size = YBB_MOVE.size if flags & YBB_DEPTHS else YBB_MOVE.size - 2
+        self._move = struct.Struct("<HhH" if flags & YBB_DEPTHS else "<Hh")
+        """In 16 bits as YaneuraOu writes it, value, depth."""
         self._moves = YBB_HEADER.size + YBB_POSITION.size * self._count
         if self._moves > os.fstat(self._file.fileno()).st_size:
             raise self._error("it breaks off")
 
-    def find(self, sfen: str) -> list[BookMove]:
+    def _find(self, sfen: str) -> list[BookMove]:
+        import numpy as np
+
         from pydlshogi.games.shogi.sfen import read_sfen, usi_of
-        from pydlshogi.games.shogi.training.fixed_formats import move_of_psv, psfen_of
+        from pydlshogi.games.shogi.training.huffman import moves_from_psv, psfen_of
 
         wanted = psfen_of(read_sfen(sfen)[0])
         place = bisect_left(range(self._count), wanted, key=lambda number: self._position(number)[0])
         if place == self._count or self._position(place)[0] != wanted:
             return []
-        _, first, _, count = self._position(place)
-        moves = self._read(self._moves + first, count * self._move_size)
-        padded = (
-            moves[i : i + self._move_size].ljust(YBB_MOVE.size, b"\0") for i in range(0, len(moves), self._move_size)
-        )
-        found = []
-        for move, value, depth in map(YBB_MOVE.unpack, padded):
-            if move & 127 != move >> 7 & 127:  # else "resign", say
-                found.append(BookMove(usi_of(move_of_psv(move)), None, value, depth, 1))
-        return found
+        _, first, _, number = self._position(place)
+        entries = [*self._move.iter_unpack(self._read(self._moves + first, number * self._move.size))]
+        moves = moves_from_psv(np.array([entry[0] for entry in entries], np.uint16)).tolist()
+        return [
+            BookMove(usi_of(move), None, value, sum(depth), 1)
+            for move, (_, value, *depth) in zip(moves, entries, strict=True)
+            if move  # else "resign", say
+        ]
 
     def _position(self, number: int) -> tuple[Any, ...]:
         return YBB_POSITION.unpack(self._read(YBB_HEADER.size + YBB_POSITION.size * number, YBB_POSITION.size))
 
     def _read(self, place: int, size: int) -> bytes:
-        try:
-            with self._lock:
-                self._file.seek(place)
-                data = self._file.read(size)
-        except (OSError, OverflowError, ValueError) as error:
-            raise self._error(error) from error
-        if len(data) < size:
+        self._file.seek(place)
+        if len(data := self._file.read(size)) < size:
             raise self._error("it breaks off")
         return data
+
+
+class SbkBook(BookFile):
+    """A file of ShogiGUI: positions that lead to each other."""
+
+    def _open(self) -> None:
+        try:
+            with self._file:
+                states = [_state(data) for field, data in _fields(self._file.read()) if field == 3]
+            self._moves = self._walk(states)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise self._error("not a book of ShogiGUI (.sbk), or damaged") from error
+        if not self._moves:
+            raise self._error("the book holds no position")
+
+    def _find(self, sfen: str) -> list[BookMove]:
+        return self._moves.get(key_of(sfen.encode()), [])
+
+    @staticmethod
+    def _walk(states: list["_State"]) -> dict[bytes, list[BookMove]]:
+        """The moves by position: from each that has an sfen, the first having that of the start, along the moves."""
+        from pydlshogi.games.shogi.position import ShogiPosition
+        from pydlshogi.games.shogi.sfen import START_SFEN, move_of
+
+        found: dict[bytes, list[BookMove]] = {}
+        seen: set[int] = set()
+        waiting = [(0, START_SFEN)] if states and not states[0].sfen else []
+        waiting += [(number, state.sfen) for number, state in enumerate(states) if state.sfen]
+        while waiting:
+            number, sfen = waiting.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            position = ShogiPosition(sfen)
+            moves = []
+            for move in states[number].moves:
+                usi = move.usi
+                if not position.follow([move_of(usi)]):
+                    continue
+                if move.mark not in _SBK_BAD:
+                    moves.append(BookMove(usi, None, 0, 0, move.weight))
+                if 0 <= move.leads_to < len(states):
+                    waiting.append((move.leads_to, position.sfen()))
+                position.pop()
+            if moves:
+                found.setdefault(key_of(position.sfen().encode()), []).extend(moves)
+        return found
+
+
+class _Move(NamedTuple):
+    usi: str
+    mark: int
+    weight: int
+    leads_to: int
+    """The number of a position, or -1."""
+
+
+class _State(NamedTuple):
+    sfen: str
+    moves: list[_Move]
+
+
+def _state(data: Any) -> _State:
+    sfen, moves = "", []
+    for field, value in _fields(data):
+        if field == 7 and isinstance(value, bytes):
+            sfen = value.decode()
+        elif field == 9:
+            number, mark, weight, leads_to = map(dict(_fields(value)).get, (1, 2, 3, 4), (0, 0, 0, 0))
+            rank, file, to_rank, to_file = (int(number) >> shift & 15 for shift in (0, 4, 8, 12))
+            target = f"{to_file}{'?abcdefghi??????'[to_rank]}"
+            if rank:
+                usi = f"{file}{'?abcdefghi??????'[rank]}{target}{'+' if int(number) >> 19 & 1 else ''}"
+            else:
+                usi = f"{'?PLNSGBR????????'[int(number) >> 24 & 15]}*{target}"
+            moves.append(_Move(usi, mark, weight, leads_to - (1 << 64) if leads_to >> 63 else leads_to))
+    return _State(sfen, moves)
+
+
+def _fields(data: Any) -> Iterator[tuple[int, Any]]:
+    """The fields of a Protocol Buffers message, in order: their numbers, and bytes or a number.
+
+    Raises TypeError for what is no bytes, ValueError.
+    """
+    from google.protobuf.empty_pb2 import Empty
+    from google.protobuf.message import DecodeError
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    message = Empty()
+    try:
+        message.ParseFromString(data)
+    except DecodeError as error:
+        raise ValueError("no message, or it breaks off") from error
+    return ((field.field_number, field.data) for field in UnknownFieldSet(message))
 
 
 def key_of(sfen: bytes) -> bytes:

@@ -1,4 +1,5 @@
-"""Mates beside a search: at its root, after the move it prefers, and at the positions along its best line.
+"""Mates beside a search: at its root, after the move it prefers, and at the positions along its best line; and the
+answer to `go mate`.
 
 df-pn sees the long forced mates that a search by visits is slow to see. What is found at the root ends the search; what
 is found further on goes to the search, which then avoids or plays it. It knows states, a table of what it found
@@ -13,9 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict, prepare
-from pydlshogi.games.shogi.engine.checkmate import CheckmateSolver
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.sfen import read_sfen, usi_of
 from pydlshogi.games.shogi.state import through
 from pydlshogi.player.base_player import Checkmate
 from pydlshogi.player.clock import Clock
@@ -48,6 +49,13 @@ _NODES_PER_MILLISECOND: Final = 50
 """Of a look on a slow machine, the line of what it finds included."""
 
 
+_PROBLEM_MEGABYTES: Final = 128
+_PROBLEM_LOOK: Final = 1000
+"""Nodes after which the clock is asked again whether to stop."""
+_PROBLEM_SHORTENING: Final = 20_000
+"""Nodes, or as many as the mate took, if that is more."""
+
+
 class Compiled(NamedTuple):
     """The kernels are there."""
 
@@ -57,6 +65,43 @@ class Compiled(NamedTuple):
 def _compile() -> Compiled:
     prepare()
     return Compiled()
+
+
+class CheckmateSolver:
+    """Solves one problem at a time, and remembers them."""
+
+    def __init__(self) -> None:
+        self._search: MateSearch | None = None
+
+    def solve(self, sfen: str, clock: Clock) -> Checkmate:
+        """The shortest mate found for the side to move of the position `sfen`; nomate only where it is refuted.
+
+        Repetitions count from this position on: what was played before is not part of the problem. `clock` ends it,
+        and so do as many nodes as its budget has.
+        """
+        search = self._search = self._search or MateSearch(_PROBLEM_MEGABYTES)
+        (states, _), begun = read_sfen(sfen), search.nodes
+
+        def over() -> bool:
+            budget = clock.budget
+            spent = search.nodes - begun
+            return clock.stopped or clock.spent() >= budget.maximum or spent >= budget.nodes
+
+        line: Line = ()
+        while not line:
+            verdict = Verdict.CUT if over() else search.look(states, _PROBLEM_LOOK)
+            if verdict == Verdict.NO_MATE:
+                return Checkmate("nomate")
+            if verdict == Verdict.CUT:
+                return Checkmate("timeout")
+            if verdict == Verdict.MATE:
+                line = search.line(states, _PROBLEM_LOOK)
+        nodes = max(_PROBLEM_SHORTENING, search.nodes - begun)
+        for shorter in search.shorter(states, line, nodes, _PROBLEM_LOOK):
+            line = shorter or line
+            if over():
+                break
+        return Checkmate("mate", tuple(map(usi_of, line)))
 
 
 class ShogiMateSearcher(MateSearcher):

@@ -1,16 +1,71 @@
-"""Files that are a position after the other: `.psv`, `.hcpe`, and this program's own `.positions`; see `formats`."""
+"""Some of the positions of a file, with the visits of their moves; and files that are a position after the other:
+`.psv`, `.hcpe`, and this program's own `.positions`; see `formats`."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.games.shogi.training.huffman import HCP, HCP_TO_PSFEN, MAILBOX, PSFEN_TO_HCP, codes_of, fits, read_code
-from pydlshogi.games.shogi.training.parts import Part, Taken, for_black, played_alone
+from pydlshogi.games.shogi.training.huffman import (
+    READ_HCP,
+    READ_PSFEN,
+    WRITE_HCP,
+    WRITE_PSFEN,
+    moves_from_psv,
+    moves_to_psv,
+    translated,
+)
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions
-from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint8Array, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled, wide
+from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array
+
+
+class Part(NamedTuple):
+    """Some of the positions of a file, in its order."""
+
+    positions: Positions
+    """POSITION [n]. hcpe3: NO_RESULT and NO_EVAL where a position is not to be learned from."""
+    counts: Int64Array
+    """int64 [n]: of how many moves of each the visits are known."""
+    moves: Uint16Array
+    """uint16 [all]: these moves; where nothing else is known, those of the positions."""
+    visits: Uint16Array
+    """uint16 [all]."""
+
+
+class Taken(NamedTuple):
+    """What the beginning of a block of bytes holds."""
+
+    part: Part
+    used: int
+    """Bytes."""
+    records: int
+    """Positions or games."""
+    broken: int
+    """Of these."""
+    nonsense: bool = False
+    """What follows is no game."""
+
+
+def played_alone(positions: Positions) -> Part:
+    """`positions` with one visit to the move of each that has one."""
+    has_move = positions["move"] != 0
+    moves = positions["move"][has_move]
+    return Part(positions, has_move.astype(np.int64), moves, np.ones(len(moves), np.uint16))
+
+
+def chosen(part: Part, kept: BoolArray) -> Part:
+    """Those positions of a part that are `kept`."""
+    of_kept = np.repeat(kept, part.counts)
+    return Part(part.positions[kept], part.counts[kept], part.moves[of_kept], part.visits[of_kept])
+
+
+def for_black(positions: Positions) -> Any:
+    """The results of the games: 1 where Black has won, 2 where White has, 0 where it is drawn or unknown."""
+    mover = positions["hcp"][:, 0] & 1
+    results = positions["result"]
+    return np.where(np.abs(results) == WIN, 1 + (mover ^ (results == LOSS)), 0).astype(np.int64)
+
 
 _PSV: Final = np.dtype(
     [
@@ -28,46 +83,6 @@ _HCPE: Final = np.dtype(
 """Names as cshogi's."""
 
 
-@compiled
-def _translate(codes: Uint32Array, moves: Uint16Array, table: Int32Array, boards: Records, other: Uint32Array) -> None:
-    """Write `codes`, uint32 [n, 8], in another way; one that is no position, or has not this move, becomes 0."""
-    board = boards[0]
-    for i in range(len(codes)):
-        move = wide(moves[i])
-        if not (read_code(codes[i], table, board, other[i]) and (move == 0 or fits(board, move))):
-            for place in range(8):
-                other[i, place] = 0
-
-
-def _translated(codes: Uint8Array, moves: Uint16Array, table: Int32Array) -> Uint8Array:
-    words, other = np.ascontiguousarray(codes).view(np.uint32), np.zeros((len(codes), 8), np.uint32)
-    _translate(words, np.ascontiguousarray(moves), table, np.zeros(1, MAILBOX), other)
-    return other.view(np.uint8)
-
-
-def psfen_of(states: Records) -> bytes:
-    """YaneuraOu's code of the first of some positions."""
-    return _translated(codes_of(states), np.zeros(1, np.uint16), HCP_TO_PSFEN).tobytes()
-
-
-def move_of_psv(move: int) -> int:
-    """YaneuraOu's 16 bits of a move as ours."""
-    return int(_move_of_psv(np.array([move], np.uint16))[0])
-
-
-def _move_of_psv(moves: Uint16Array) -> Uint16Array:
-    """YaneuraOu's 16 bits of a move as cshogi's; what is no move, "resign" say, as 0."""
-    target, origin = moves & 127, moves >> 7 & 127
-    other = target | np.where(moves & 1 << 14, origin + 80, origin) << 7 | moves >> 15 << 14
-    return np.where((target == origin) & (moves < 1 << 14), 0, other).astype(np.uint16)
-
-
-def _move_to_psv(moves: Uint16Array) -> Uint16Array:
-    origin = moves >> 7 & 127
-    other = moves & 127 | np.where(origin > 80, origin - 80 | 1 << 7, origin) << 7 | (moves >> 14 & 1) << 15
-    return other.astype(np.uint16)
-
-
 def _take_fixed(record: np.dtype[Any], read: Callable[[Records, Positions], BoolArray], block: Uint8Array) -> Taken:
     records = block[: len(block) // record.itemsize * record.itemsize].view(record)
     positions = np.zeros(len(records), POSITION)
@@ -78,8 +93,8 @@ def _take_fixed(record: np.dtype[Any], read: Callable[[Records, Positions], Bool
 
 
 def _of_psv(records: Records, positions: Positions) -> BoolArray:
-    positions["move"] = moves = _move_of_psv(records["move"])
-    positions["hcp"] = _translated(records["sfen"], moves, PSFEN_TO_HCP)
+    positions["move"] = moves = moves_from_psv(records["move"])
+    positions["hcp"] = translated(records["sfen"], moves, READ_PSFEN, WRITE_HCP)
     positions["eval"], positions["result"] = records["score"], records["game_result"]
     positions["ply"] = np.maximum(records["gamePly"], 1) - 1
     return np.abs(records["game_result"].astype(np.int64)) <= WIN
@@ -87,7 +102,7 @@ def _of_psv(records: Records, positions: Positions) -> BoolArray:
 
 def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = records["bestMove16"].view(np.uint16)
-    positions["hcp"] = codes = _translated(records["hcp"], positions["move"], HCP)
+    positions["hcp"] = codes = translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
     result = records["gameResult"].view(np.uint8)
     positions["eval"], positions["ending"] = records["eval"], result & ~np.uint8(3)
     winner = result & 3  # 0 for nobody, 1 for Black, 2 for White
@@ -97,15 +112,15 @@ def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
 
 def _of_own(records: Records, positions: Positions) -> BoolArray:
     positions[:] = records
-    positions["hcp"] = _translated(records["hcp"], positions["move"], HCP)
+    positions["hcp"] = translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
     return np.isin(records["result"], (WIN, DRAW, LOSS, NO_RESULT))
 
 
 def give_psv(part: Part) -> bytes:
     positions = part.positions
     records = np.zeros(len(positions), _PSV)
-    records["sfen"] = _translated(positions["hcp"], positions["move"], HCP_TO_PSFEN)
-    records["move"] = _move_to_psv(positions["move"])
+    records["sfen"] = translated(positions["hcp"], positions["move"], READ_HCP, WRITE_PSFEN)
+    records["move"] = moves_to_psv(positions["move"])
     records["score"], records["game_result"] = positions["eval"], positions["result"]
     records["gamePly"] = positions["ply"] + 1
     return records.tobytes()

@@ -21,10 +21,18 @@ from tqdm import tqdm
 
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
 from pydlshogi.games.shogi.state import STATE
-from pydlshogi.games.shogi.training.fixed_formats import give_hcpe, give_psv, take_hcpe, take_own, take_psv
+from pydlshogi.games.shogi.training.fixed_formats import (
+    Part,
+    Taken,
+    chosen,
+    give_hcpe,
+    give_psv,
+    take_hcpe,
+    take_own,
+    take_psv,
+)
 from pydlshogi.games.shogi.training.game_formats import give_hcpe3, give_pack, take_hcpe3, take_pack
-from pydlshogi.games.shogi.training.huffman import lay
-from pydlshogi.games.shogi.training.parts import Part, Taken, chosen
+from pydlshogi.games.shogi.training.huffman import MAILBOX, lay, words_of
 from pydlshogi.games.shogi.training.records import (
     FORMAT,
     NO_EVAL,
@@ -36,7 +44,7 @@ from pydlshogi.games.shogi.training.records import (
     load_positions,
     one_a_core,
 )
-from pydlshogi.support.arrays import BoolArray, Records, Uint8Array, Uint16Array
+from pydlshogi.support.arrays import BoolArray, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import open_plain, replacing, stamp_of
 from pydlshogi.support.pool import WorkerPool
@@ -110,10 +118,16 @@ def give(path: Path, part: Part) -> tuple[bytes, int]:
 
 @compiled
 def _find_legal(
-    codes: Uint8Array, moves: Uint16Array, none: Uint16Array, states: Records, room: Uint16Array, legal: BoolArray
+    codes: Uint32Array,
+    moves: Uint16Array,
+    none: Uint16Array,
+    boards: Records,
+    states: Records,
+    room: Uint16Array,
+    legal: BoolArray,
 ) -> None:
     for i in range(len(codes)):
-        lay(codes[i], none, 0, states[0])
+        lay(codes[i], none, 0, boards[0], states[0])
         legal[i] = False
         for place in range(legal_moves(states[0], room)):
             legal[i] = legal[i] or room[place] == moves[i]
@@ -122,8 +136,9 @@ def _find_legal(
 def legal(positions: Positions) -> BoolArray:
     """bool [n]: whether the move of each is legal."""
     result = np.zeros(len(positions), np.bool_)
-    codes, moves = np.ascontiguousarray(positions["hcp"]), np.ascontiguousarray(positions["move"])
-    _find_legal(codes, moves, np.zeros(2, np.uint16), np.zeros(1, STATE), np.zeros(MOST_MOVES, np.uint16), result)
+    codes, moves = words_of(positions["hcp"]), np.ascontiguousarray(positions["move"])
+    none, room = np.zeros(2, np.uint16), np.zeros(MOST_MOVES, np.uint16)
+    _find_legal(codes, moves, none, np.zeros(1, MAILBOX), np.zeros(1, STATE), room, result)
     return result
 
 

@@ -6,8 +6,18 @@ from typing import Any, Final
 import numpy as np
 
 from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
-from pydlshogi.games.shogi.training.huffman import HCP, MAILBOX, codes_of, fits, play_on, read_code, write_code
-from pydlshogi.games.shogi.training.parts import Part, Taken, for_black, played_alone
+from pydlshogi.games.shogi.training.fixed_formats import Part, Taken, for_black, played_alone
+from pydlshogi.games.shogi.training.huffman import (
+    MAILBOX,
+    READ_HCP,
+    WRITE_HCP,
+    codes_of,
+    fits,
+    play_on,
+    read_code,
+    words_of,
+    write_code,
+)
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
 from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled, rule, wide
@@ -58,7 +68,7 @@ def _begin(data: Uint8Array, place: int, words: Uint32Array, board: Any) -> bool
     """Set up the position whose code begins at `place`."""
     for i in range(8):
         words[i] = _number(data, place + 4 * i) | _number(data, place + 4 * i + 2) << 16
-    return read_code(words, HCP, board, words)
+    return read_code(words, READ_HCP, board)
 
 
 @rule
@@ -66,7 +76,7 @@ def _step(row: Any, board: Any, words: Uint32Array, move: int, score: int) -> bo
     """Note a position in `row`, and play on; False where it has not this move."""
     if not fits(board, move):
         return False
-    write_code(board, words)
+    write_code(board, WRITE_HCP, words)
     for i in range(8):
         for byte in range(4):
             row.hcp[4 * i + byte] = wide(words[i]) >> 8 * byte & 255
@@ -210,12 +220,12 @@ def _follow(
     board, known = boards[0], False
     for i in range(len(codes) - 1):
         move, follows[i + 1] = wide(moves[i]), False
-        known = known or read_code(codes[i], HCP, board, codes_after[0])
+        known = known or read_code(codes[i], READ_HCP, board)
         if not known or move == 0 or not fits(board, move):
             known = False
             continue
         play_on(board, move)
-        write_code(board, codes_after[0])
+        write_code(board, WRITE_HCP, codes_after[0])
         known = True
         for place in range(8):
             known = known and codes_after[0, place] == codes[i + 1, place]
@@ -228,7 +238,7 @@ def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
     Of each game its first position, its length, and its result: 0 for a draw, 1 for Black, 2 for White.
     """
     follows, results = np.zeros(len(positions), np.bool_), for_black(positions)
-    codes = np.ascontiguousarray(positions["hcp"]).view(np.uint32)
+    codes = words_of(positions["hcp"])
     moves = np.ascontiguousarray(positions["move"])
     _follow(codes, moves, np.zeros(1, MAILBOX), np.zeros((1, 8), np.uint32), follows)
     follows[1:] &= results[1:] == results[:-1]

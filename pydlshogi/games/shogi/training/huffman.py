@@ -9,10 +9,10 @@ import numpy as np
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, held, piece_at, reach
 from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
-from pydlshogi.games.shogi.state import STATE, board_of, clear, hold, put, see_check
+from pydlshogi.games.shogi.state import STATE, arrange, board_of
 from pydlshogi.games.shogi.tables import PROMOTED
 from pydlshogi.games.shogi.zobrist import COLOUR, HELD
-from pydlshogi.support.arrays import Int32Array, Record, Records, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.arrays import Record, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.bits import bit
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
@@ -57,18 +57,16 @@ def _of_yaneuraou() -> Codes:
 
 _BITS: Final = 8
 """Of the longest code."""
-_LENGTH, _PIECE, _ANY_PIECE, _OTHER = 15, 4, 63, 10
+_LENGTH, _PIECE = 15, 4
 
 
-def _translating(codes: Codes, others: Codes) -> Int32Array:
-    """int32 [2, 256]: on and beside the board, of the code that the lowest bits are: its length, from _PIECE on the
-    piece, from _OTHER on the code among `others`, which is as long; 0 for bits that are no code."""
-    table = np.zeros((2, 1 << _BITS), np.int32)
-    for place, (of_piece, other) in enumerate(zip(codes, others, strict=True)):
+def _reading(codes: Codes) -> Uint16Array:
+    """uint16 [2, 256]: on and beside the board, of the code that the lowest bits are: its length, from _PIECE on the
+    piece; 0 for bits that are no code."""
+    table = np.zeros((2, 1 << _BITS), np.uint16)
+    for place, of_piece in enumerate(codes):
         for piece, code in of_piece.items():
-            for rest in range(1 << (_BITS - len(code))):
-                entry = len(code) | piece << _PIECE | int(other[piece][::-1], 2) << _OTHER
-                table[place, int(code[::-1], 2) | rest << len(code)] = entry
+            table[place, int(code[::-1], 2) :: 1 << len(code)] = len(code) | piece << _PIECE
     return table
 
 
@@ -81,11 +79,8 @@ def _writing(codes: Codes) -> Uint8Array:
     return table
 
 
-HCP: Final = _translating(_of_cshogi(), _of_cshogi())
-PSFEN_TO_HCP: Final = _translating(_of_yaneuraou(), _of_cshogi())
-HCP_TO_PSFEN: Final = _translating(_of_cshogi(), _of_yaneuraou())
-_WRITING: Final = _writing(_of_cshogi())
-_ON_BOARD, _BESIDE = HCP.astype(np.int64)
+READ_HCP, WRITE_HCP = _reading(_of_cshogi()), _writing(_of_cshogi())
+READ_PSFEN, WRITE_PSFEN = _reading(_of_yaneuraou()), _writing(_of_yaneuraou())
 _COUNTED: Final = np.array(
     [1 << 8 * (piece & 7) if piece & 15 not in (0, KING) else 0 for piece in range(64)], np.int64
 )
@@ -102,100 +97,24 @@ MAILBOX: Final = np.dtype(
     ]
 )
 """A board that is quick to read from a code and to write as one."""
-_LAST_BIT: Final = 256
 _CODE_BITS: Final[Any] = np.uint64((1 << _BITS) - 1)
 _32_BITS: Final[Any] = np.uint64((1 << 32) - 1)
-_BEFORE_BOARD: Final = (1 << 15) - 1
-"""Bits of the side to move and the kings."""
 
 
 @inlined
-def _bits(code: Uint8Array, first: int) -> int:
-    """Eight bits of `code` from bit `first` on."""
-    byte = first >> 3
-    bits = wide(code[byte])
-    if byte + 1 < len(code):
-        bits |= wide(code[byte + 1]) << 8
-    return bits >> (first & 7) & 255
-
-
-@inlined
-def _seen(square: int, mirrored: int) -> int:
-    return square + 9 * (8 - 2 * (square // 9)) if mirrored else square
-
-
-@rule
-def mirrored_move(move: int) -> int:
-    """A move of 16 bits with left and right exchanged."""
-    target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
-    if origin <= DROP:
-        origin = _seen(origin, 1)
-    return wide(move) & PROMOTE | origin << ORIGIN | _seen(target, 1)
-
-
-@rule
-def lay(code: Uint8Array, before: Uint16Array, mirrored: int, state: Record) -> None:
-    """Fill `state` with the position of `code`, uint8 [32].
-
-    before: uint16 [2], the moves that led to it, the last one first, 0 for none. mirrored: 1: left and right are
-    exchanged, of the moves too.
-    """
-    turn = wide(code[0]) & 1
-    clear(state, turn)
-    kings = _bits(code, 1) & 127, _bits(code, 8) & 127
-    place = 15
-    for square in range(81):
-        if square == kings[0]:
-            piece = wide(KING)
-        elif square == kings[1]:
-            piece = wide(COLOUR + KING)
-        else:
-            bits = _bits(code, place)
-            piece = _ON_BOARD[bits] >> _PIECE & _ANY_PIECE
-            place += wide(_ON_BOARD[bits] & _LENGTH)
-        if piece:
-            put(state, piece, _seen(square, mirrored))
-    while place < _LAST_BIT:
-        bits = _bits(code, place)
-        piece = _BESIDE[bits] >> _PIECE & _ANY_PIECE
-        if not piece or piece >= UNOWNED:
-            break
-        place += wide(_BESIDE[bits] & _LENGTH)
-        hold(state, piece)
-    see_check(state)
-    steps = state.steps
-    for i in range(2):
-        move = mirrored_move(before[i]) if mirrored and before[i] else wide(before[i])
-        target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
-        steps[2 * i] = target + 1 if move else 0
-        steps[2 * i + 1] = origin + 1 if move and origin <= DROP else 0
-
-
-@inlined
-def _refilled(
-    code: Uint32Array, other: Uint32Array, bits: int, result: int, ready: int, taken: int
-) -> tuple[int, int, int, int]:
-    """Where few bits are left to read, the next word of `code` behind them; as many are written to `other` then."""
+def _next(code: Uint32Array, table: Uint16Array, bits: int, ready: int, taken: int) -> tuple[int, int, int, int]:
+    """The entry of the next piece in the table, and what is left: where few bits are, with the next word of `code`."""
     if ready <= 32 and taken < 8:
-        other[taken - 2] = result & _32_BITS
-        return bits | word(code[taken]) << word(ready), result >> word(32), ready + 32, taken + 1
-    return bits, result, ready, taken
-
-
-@inlined
-def _moved_on(entry: int, bits: int, result: int, ready: int) -> tuple[int, int, int, int]:
-    """Behind the token of a table's `entry`, which is written in the other code; and the piece that it stands for."""
-    length, piece = entry & _LENGTH, entry >> _PIECE & _ANY_PIECE
-    return bits >> word(length), result | word(entry >> _OTHER) << word(64 - ready), ready - length, piece
+        bits, ready, taken = bits | word(code[taken]) << word(ready), ready + 32, taken + 1
+    entry = wide(table[wide(bits & _CODE_BITS)])
+    length = entry & _LENGTH
+    return entry, bits >> word(length), ready - length, taken
 
 
 @rule
-def read_code(code: Uint32Array, table: Int32Array, board: Record, other: Uint32Array) -> bool:
-    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above, and `other` with the same in
-    the other code; they may be the same array. False where it is no position with two kings and a full set of pieces.
-
-    Pieces beside the board stay in their order.
-    """
+def read_code(code: Uint32Array, table: Uint16Array, board: Record) -> bool:
+    """Fill `board`, of MAILBOX, from `code`, uint32 [8], by one of the tables above. False where it is no position with
+    two kings and a full set of pieces."""
     first = wide(code[0])
     black, white = first >> 1 & 127, first >> 8 & 127
     if black > 80 or white > 80 or black == white:
@@ -203,39 +122,33 @@ def read_code(code: Uint32Array, table: Int32Array, board: Record, other: Uint32
     board.turn, board.kings[0], board.kings[1] = first & 1, black, white
     for piece in range(UNOWNED + COLOUR):
         board.beside[piece] = 0
-    bits, result = word(first >> 15) | word(code[1]) << word(17), word(first & _BEFORE_BOARD)
-    ready, taken, pieces = wide(49), wide(2), wide(0)
+    bits, ready, taken, pieces = word(first >> 15) | word(code[1]) << word(17), wide(49), wide(2), wide(0)
     for square in range(81):
         if square in (black, white):
             board.squares[square] = KING if square == black else COLOUR + KING
             continue
-        bits, result, ready, taken = _refilled(code, other, bits, result, ready, taken)
-        entry = wide(table[0, wide(bits & _CODE_BITS)])
+        entry, bits, ready, taken = _next(code, table[0], bits, ready, taken)
         if not entry:
             return False
-        bits, result, ready, piece = _moved_on(entry, bits, result, ready)
-        board.squares[square] = piece
-        pieces += _COUNTED[piece]
+        board.squares[square] = entry >> _PIECE
+        pieces += _COUNTED[entry >> _PIECE]
     while ready > 0:
-        bits, result, ready, taken = _refilled(code, other, bits, result, ready, taken)
-        entry = wide(table[1, wide(bits & _CODE_BITS)])
+        entry, bits, ready, taken = _next(code, table[1], bits, ready, taken)
         if not entry:
             return False
-        bits, result, ready, piece = _moved_on(entry, bits, result, ready)
-        board.beside[piece] += 1
-        pieces += _COUNTED[piece]
-    other[6], other[7] = result & _32_BITS, result >> word(32)
+        board.beside[entry >> _PIECE] += 1
+        pieces += _COUNTED[entry >> _PIECE]
     return ready == 0 and pieces == _FULL_SET
 
 
 @rule
-def write_code(board: Record, code: Uint32Array) -> None:
-    """Fill `code`, uint32 [8], with cshogi's code of a board of MAILBOX."""
+def write_code(board: Record, table: Uint8Array, code: Uint32Array) -> None:
+    """Fill `code`, uint32 [8], with that of a board of MAILBOX by one of the tables above."""
     bits, filled, done = word(board.turn | wide(board.kings[0]) << 1 | wide(board.kings[1]) << 8), wide(15), wide(0)
     for square in range(81):
         piece = wide(board.squares[square])
-        bits |= word(_WRITING[0, piece, 0]) << word(filled)
-        filled += wide(_WRITING[0, piece, 1])
+        bits |= word(table[0, piece, 0]) << word(filled)
+        filled += wide(table[0, piece, 1])
         if filled >= 32:
             code[done] = bits & _32_BITS
             bits, filled, done = bits >> word(32), filled - 32, done + 1
@@ -243,11 +156,46 @@ def write_code(board: Record, code: Uint32Array) -> None:
         for place in range(7):
             piece = COLOUR * side + HELD[place]
             for _ in range(board.beside[piece]):
-                bits |= word(_WRITING[1, piece, 0]) << word(filled)
-                filled += wide(_WRITING[1, piece, 1])
+                bits |= word(table[1, piece, 0]) << word(filled)
+                filled += wide(table[1, piece, 1])
                 if filled >= 32:
                     code[done] = bits & _32_BITS
                     bits, filled, done = bits >> word(32), filled - 32, done + 1
+
+
+@inlined
+def _mirrored(square: int) -> int:
+    return square + 9 * (8 - 2 * (square // 9))
+
+
+@rule
+def mirrored_move(move: int) -> int:
+    """A move of 16 bits with left and right exchanged."""
+    target, origin = wide(move) & SEVEN_BITS, wide(move) >> ORIGIN & SEVEN_BITS
+    if origin <= DROP:
+        origin = _mirrored(origin)
+    return wide(move) & PROMOTE | origin << ORIGIN | _mirrored(target)
+
+
+@rule
+def lay(code: Uint32Array, before: Uint16Array, mirrored: int, board: Record, state: Record) -> None:
+    """Fill `state` with the position of cshogi's `code`, uint32 [8]; what `board`, of MAILBOX, holds is of no use.
+
+    before: uint16 [2], the moves that led to it, the last one first, 0 for none. mirrored: 1: left and right are
+    exchanged, of the moves too.
+    """
+    read_code(code, READ_HCP, board)
+    squares = board.squares
+    for square in range(36 if mirrored else 0):
+        other = _mirrored(square)
+        squares[square], squares[other] = squares[other], squares[square]
+    arrange(state, squares, board.beside, wide(board.turn))
+    steps = state.steps
+    for i in range(2):
+        move = mirrored_move(before[i]) if mirrored and before[i] else wide(before[i])
+        target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
+        steps[2 * i] = target + 1 if move else 0
+        steps[2 * i + 1] = origin + 1 if move and origin <= DROP else 0
 
 
 @rule
@@ -269,10 +217,10 @@ def _spread(state: Record, board: Record) -> None:
 def _code_along(states: Records, moves: Uint16Array, boards: Records, codes: Uint32Array) -> None:
     board = boards[0]
     _spread(states[0], board)
-    write_code(board, codes[0])
+    write_code(board, WRITE_HCP, codes[0])
     for i in range(len(moves)):
         play_on(board, wide(moves[i]))
-        write_code(board, codes[i + 1])
+        write_code(board, WRITE_HCP, codes[i + 1])
 
 
 def codes_of(states: Records, moves: Sequence[int] = ()) -> Uint8Array:
@@ -286,16 +234,58 @@ def codes_of(states: Records, moves: Sequence[int] = ()) -> Uint8Array:
 
 
 @compiled
-def _lay_all(codes: Uint8Array, before: Uint16Array, states: Records) -> None:
+def _lay_all(codes: Uint32Array, before: Uint16Array, boards: Records, states: Records) -> None:
     for i in range(len(codes)):
-        lay(codes[i], before, 0, states[i])
+        lay(codes[i], before, 0, boards[0], states[i])
 
 
 def states_of(codes: Uint8Array) -> Records:
     """The positions of cshogi's codes, uint8 [n, 32], as records of STATE."""
     states = np.zeros(len(codes), STATE)
-    _lay_all(np.ascontiguousarray(codes), np.zeros(2, np.uint16), states)
+    _lay_all(words_of(codes), np.zeros(2, np.uint16), np.zeros(1, MAILBOX), states)
     return states
+
+
+def words_of(codes: Uint8Array) -> Uint32Array:
+    """uint32 [n, 8]: codes of 32 bytes as kernels take them."""
+    return np.ascontiguousarray(codes).view(np.uint32)
+
+
+@compiled
+def _translate(
+    codes: Uint32Array, moves: Uint16Array, reading: Uint16Array, writing: Uint8Array, boards: Records, out: Uint32Array
+) -> None:
+    board = boards[0]
+    for i in range(len(codes)):
+        move = wide(moves[i])
+        if read_code(codes[i], reading, board) and (move == 0 or fits(board, move)):
+            write_code(board, writing, out[i])
+
+
+def translated(codes: Uint8Array, moves: Uint16Array, reading: Uint16Array, writing: Uint8Array) -> Uint8Array:
+    """Codes in another notation, or checked; one that is no position, or has not this move, becomes 0."""
+    out = np.zeros((len(codes), 8), np.uint32)
+    _translate(words_of(codes), np.ascontiguousarray(moves), reading, writing, np.zeros(1, MAILBOX), out)
+    return out.view(np.uint8)
+
+
+def psfen_of(states: Records) -> bytes:
+    """YaneuraOu's code of the first of some positions."""
+    return translated(codes_of(states), np.zeros(1, np.uint16), READ_HCP, WRITE_PSFEN).tobytes()
+
+
+def moves_from_psv(moves: Uint16Array) -> Uint16Array:
+    """YaneuraOu's 16 bits of moves as cshogi's; what is no move, "resign" say, as 0."""
+    target, origin = moves & 127, moves >> 7 & 127
+    other = target | np.where(moves & 1 << 14, origin + 80, origin) << 7 | moves >> 15 << 14
+    return np.where((target == origin) & (moves < 1 << 14), 0, other).astype(np.uint16)
+
+
+def moves_to_psv(moves: Uint16Array) -> Uint16Array:
+    """And back."""
+    origin = moves >> 7 & 127
+    other = moves & 127 | np.where(origin > 80, origin - 80 | 1 << 7, origin) << 7 | (moves >> 14 & 1) << 15
+    return other.astype(np.uint16)
 
 
 @rule

@@ -1,30 +1,97 @@
 """Recorded positions as examples, in any encoding of shogi: what was played there, or what a search or a teacher made
-of them, and how the game stood."""
+of them, and how the game stood. Of positions that were searched anew the shares of all moves teach."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
+from tqdm import tqdm
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
 from pydlshogi.games.shogi.state import STATE
-from pydlshogi.games.shogi.training.evaluations import ValueTarget
-from pydlshogi.games.shogi.training.huffman import lay, mirrored_move
+from pydlshogi.games.shogi.training.evaluations import ValueTarget, win_rates
+from pydlshogi.games.shogi.training.fixed_formats import Part, chosen
+from pydlshogi.games.shogi.training.formats import legal, read_parts
+from pydlshogi.games.shogi.training.huffman import MAILBOX, lay, mirrored_move, words_of
 from pydlshogi.games.shogi.training.records import Positions
-from pydlshogi.games.shogi.training.searched import Searched
 from pydlshogi.support.arrays import (
     BoolArray,
     Float32Array,
     Int32Array,
     Int64Array,
     Records,
-    Uint8Array,
     Uint16Array,
     Uint32Array,
+    read_arrays,
 )
 from pydlshogi.support.compiled import compiled_for, rule_of_game
+from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.examples import Examples, entries_of, joined
+
+EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762
+"""By which dlshogi makes evaluations of win rates."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A set of positions with what a search, or a network alone, found out."""
+
+    positions: Positions
+    """POSITION [n]: as they were recorded."""
+    counts: Int64Array
+    """int64 [n]: moves of each that have a share."""
+    moves: Uint16Array
+    """uint16 [all]: the moves, as cshogi writes them in 16 bits."""
+    weights: Float32Array
+    """float32 [all]: their shares of the policy; those of a position sum to 1."""
+    values: Float32Array
+    """float32 [n]: expected score of the side to move, 0 to 1."""
+    exact: BoolArray
+    """bool [n]: the search has proven it."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def firsts(self) -> Int64Array:
+        """int64 [n + 1]: where the moves of each begin, and the last end."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """What `write_arrays` wrote. Raises ArraysError, OSError."""
+        return read_arrays(path, cls, "searched positions")
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Several sets, at least one, as a single set."""
+        return cls(**{each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)})
+
+
+def read_sets(source: Path, say: Callable[[str], None] = tqdm.write) -> Searched:
+    """All sets in a folder of `utils.lab.search_records`, or the positions of an .hcpe3 whose visits are known.
+
+    Raises ArraysError, DatasetError, OSError.
+    """
+    if source.suffix == ".hcpe3":
+        sets = [_visited(part) for part in read_parts(source, say)]
+    else:
+        sets = [Searched.read(path) for path in sorted(source.glob("*.npz"))]
+    if not sum(map(len, sets)):
+        raise DatasetError(f"{source} holds no searched positions")
+    return Searched.joined(sets)
+
+
+def _visited(part: Part) -> Searched:
+    totals = np.bincount(np.repeat(np.arange(len(part.counts)), part.counts), part.visits, len(part.counts))
+    positions, counts, moves, visits = chosen(part, (totals > 0) & legal(part.positions))
+    weights = visits / np.repeat(np.add.reduceat(visits, np.cumsum(counts) - counts, dtype=np.float64), counts)
+    values = win_rates(positions["eval"], EVAL_COEF_OF_DLSHOGI)
+    return Searched(positions, counts, moves, weights.astype(np.float32), values, np.zeros(len(counts), np.bool_))
 
 
 class Policies(NamedTuple):
@@ -129,7 +196,18 @@ def with_legal_moves(
     most = len(positions) * MOST_MOVES
     labels, moves, weights = np.empty(most, np.int32), np.empty(most, np.uint16), np.empty(most, np.float32)
     fill: Any = compiled_for(encoding.name, _fill_all, pack=encoding.pack, label_moves=encoding.label_moves)
-    fill(*_codes_of(positions), turned, *policies, np.zeros(1, STATE), packed, firsts, labels, moves, weights)
+    fill(
+        *_codes_of(positions),
+        turned,
+        *policies,
+        np.zeros(1, MAILBOX),
+        np.zeros(1, STATE),
+        packed,
+        firsts,
+        labels,
+        moves,
+        weights,
+    )
     count = firsts[-1]
     return Legal(packed, firsts, labels[:count].copy(), weights[:count].copy(), moves[:count].copy())
 
@@ -145,7 +223,9 @@ def packed_with(
     packed = np.zeros((len(positions), encoding.words), np.uint32)
     labels = np.empty(len(policies.moves), np.int32)
     fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack, label_moves=encoding.label_moves)
-    fill(*_codes_of(positions), policies.firsts, policies.moves, np.zeros(1, STATE), packed, labels)
+    fill(
+        *_codes_of(positions), policies.firsts, policies.moves, np.zeros(1, MAILBOX), np.zeros(1, STATE), packed, labels
+    )
     taught = policies.weights > 0
     if taught.all():
         return packed, policies.firsts, labels, policies.weights
@@ -153,8 +233,8 @@ def packed_with(
     return packed, firsts, labels[taught], policies.weights[taught]
 
 
-def _codes_of(positions: Positions) -> tuple[Uint8Array, Uint16Array]:
-    return np.ascontiguousarray(positions["hcp"]), np.ascontiguousarray(positions["before"])
+def _codes_of(positions: Positions) -> tuple[Uint32Array, Uint16Array]:
+    return words_of(positions["hcp"]), np.ascontiguousarray(positions["before"])
 
 
 pack: Callable[..., None] = rule_of_game
@@ -162,28 +242,30 @@ label_moves: Callable[..., None] = rule_of_game
 
 
 def _fill(
-    codes: Uint8Array,
+    codes: Uint32Array,
     before: Uint16Array,
     firsts: Int64Array,
     moves: Uint16Array,
+    boards: Records,
     states: Records,
     packed: Uint32Array,
     labels: Int32Array,
 ) -> None:
     for i in range(len(codes)):
-        lay(codes[i], before[i], 0, states[0])
+        lay(codes[i], before[i], 0, boards[0], states[0])
         pack(states[0], packed[i])
         first, end = firsts[i], firsts[i + 1]
         label_moves(states[0], moves[first:end], end - first, labels[first:end])
 
 
 def _fill_all(
-    codes: Uint8Array,
+    codes: Uint32Array,
     before: Uint16Array,
     mirrored: BoolArray,
     given: Int64Array,
     given_moves: Uint16Array,
     given_weights: Float32Array,
+    boards: Records,
     states: Records,
     packed: Uint32Array,
     firsts: Int64Array,
@@ -194,7 +276,7 @@ def _fill_all(
     first = 0
     for i in range(len(codes)):
         turned = 1 if mirrored[i] else 0
-        lay(codes[i], before[i], turned, states[0])
+        lay(codes[i], before[i], turned, boards[0], states[0])
         pack(states[0], packed[i])
         legal = moves[first : first + MOST_MOVES]
         count = legal_moves(states[0], legal)
