@@ -379,6 +379,8 @@ none of these is set where it has more than enough."""
 
 ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY, NYUGYOKU)
 """Of networks; a file is matched with the first that suits it."""
+EXTENDED: Final = (HISTORY, NYUGYOKU)
+"""Those that begin with dlshogi's planes: a network for these may be rewritten for them."""
 
 MOVES: Final = BOOK._replace(
     name="moves",

@@ -61,8 +61,7 @@ class Settings(FromRecords):
     cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting(
         "",
-        "planes and labels: the book's 104, dlshogi's 119, these and 4 of the last moves or 62 of declarations; or the "
-        "sparse network's",
+        "planes and labels: the book's, dlshogi's, dlshogi's and more, or the sparse network's",
         *("", *(each.name for each in ALL_ENCODINGS)),
     )
 

@@ -14,8 +14,7 @@ from pydlshogi.games.shogi.encodings import (
     DLSHOGI_HELD,
     DLSHOGI_MOST_HELD,
     DLSHOGI_PER_SIDE,
-    HISTORY,
-    NYUGYOKU,
+    EXTENDED,
 )
 from pydlshogi.games.shogi.names import MAX_PIECES_IN_HAND, MOVE_DIRECTIONS, PIECE_TYPES, PLANES_PER_SIDE
 from pydlshogi.network.architecture import KINDS
@@ -33,9 +32,9 @@ def in_planes_of(encoding: Encoding, weights: Weights) -> Weights:
     `weights` are not those of a network.
     """
     ends = architecture_of(weights).ends
-    if encoding in (DLSHOGI, HISTORY, NYUGYOKU) and ends.suit(BOOK):
+    if encoding in (DLSHOGI, *EXTENDED) and ends.suit(BOOK):
         return in_planes_of(encoding, _in_dlshogis(weights))
-    if encoding in (HISTORY, NYUGYOKU) and ends.suit(DLSHOGI):
+    if encoding in EXTENDED and ends.suit(DLSHOGI):
         first = weights["l1/W"]
         unseen = np.zeros((len(first), encoding.planes - DLSHOGI.planes, *first.shape[2:]), first.dtype)
         return {**weights, "l1/W": np.concatenate([first, unseen], axis=1)}
