@@ -278,7 +278,9 @@ def test_a_mark_is_grey_until_it_is_sure_and_the_move_shown_is_in_view(person: P
         new MutationObserver(look).observe(document.getElementById('moves'), { subtree: true, attributes: true })
     }""")
     page.locator("#judge").click()
-    expect(page.locator("#looked")).to_have_text(re.compile("^[0-9]+ / 13$"))  # positions of the first look
+    expect(page.locator("#looked")).to_have_text(
+        re.compile("^look 1: [0-9]+ of 13, ([0-9]+|…) s left$")
+    )  # positions of the first look
     page.wait_for_function("() => window.unsure && document.getElementById('progress').hidden")
     assert page.locator("#moves .unsure").count() == 0
     assert page.locator("#moves .mark1, #moves .mark2, #moves .mark3").count() > 0

@@ -963,7 +963,7 @@ def test_a_whole_game_is_analysed(board: Board) -> None:
     assert (board.state()["judging"], board.state()["watching"]) == (None, True)
 
 
-def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Task]) -> None:
+def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Task], monkeypatch) -> None:
     def looked(*won: float) -> Message:
         """Answer what is asked with the win rates of the side to move; return the state."""
         tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
@@ -988,7 +988,7 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert wanted() == [(ply, 3 * visits) for ply in range(7)]
     state = looked(0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2)  # the third move loses 30 %, and the judged ones after it nothing
     assert marked(state) == [(3, "??", False)]
-    assert state["judging"]["look"] == 2
+    assert [state["judging"][name] for name in ("look", "left", "of", "seconds")] == [2, 4, 4, None]
     assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
     assert looked(0.5, 0.5, 0.65, 0.22)["judging"]["look"] == 3
     assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
@@ -997,6 +997,14 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert (state["judging"], wanted()) == (None, [])
     black, white = state["summary"]
     assert [side["accuracy"] for side in (black, white)] == pytest.approx([89.2, 100], abs=0.1)  # of 0, 6 and 2 %
+    monkeypatch.setattr(review, "MOST_DEEP", 2)  # two moves lose much, and the last look is for the worse alone
+    board.do("judge", on=True)
+    asked.pop(first).tell(Answer(0, (Info(score_cp=0, win_rate=0.5, nodes=1, pv=("1g1f",)),), "1g1f"))
+    assert board.state()["judging"]["seconds"] > 0
+    looked(0.5, 0.5, 0.8, 0.2, 0.8, 0.6)
+    looked(0.5, 0.5, 0.8, 0.2, 0.8, 0.6)
+    assert wanted() == [(ply, 40 * visits) for ply in (5, 6)]
+    assert marked(looked(0.8, 0.6)) == [(3, "??", True), (6, "??", True)]
     board.new(moves="7g7f")
     first = len(asked)
     board.do("judge", on=True)

@@ -6,6 +6,7 @@ again at those of moves that are mistakes or blunders still. A mark is sure when
 
 import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -34,6 +35,8 @@ LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
+MOST_DEEP: Final = 50
+"""Positions of a game that the last look is for, those of the gravest mistakes: so a review comes to its end."""
 MOST_TRIED: Final = 6
 """Positions that were tried since the analysis, and are judged without being asked for."""
 WHOLE_DISCS: Final = 32
@@ -54,6 +57,17 @@ class _Look(NamedTuple):
     positions: int
     asked: dict[Node, Task]
     """What has not been answered."""
+    since: float
+    """On the monotonic clock, in seconds."""
+
+    def state(self) -> dict[str, Any] | None:
+        """What a page shows of it: the position that is looked at, and how many seconds are left for the look."""
+        if not self.asked:
+            return None
+        left = len(self.asked)
+        done = self.positions - left
+        seconds = (time.monotonic() - self.since) / done * left if done else None
+        return {"look": self.number + 1, "left": left, "of": self.positions, "seconds": seconds}
 
 
 class Review:
@@ -73,7 +87,7 @@ class Review:
         self._line: list[Node] = []
         """Positions that are analysed."""
         self._depth = 1
-        self._look = _Look(0, 0, {})
+        self._look = _Look(0, 0, {}, 0.0)
         self._tries = False
         """What is analysed are moves that were tried afterwards."""
         self.found = False
@@ -178,12 +192,12 @@ class Review:
 
     def state(self, line: Sequence[Node]) -> dict[str, Any]:
         """What a page shows of it."""
-        look, judged, left = self._look, self.judgements(line), self._game.left
+        judged, left = self.judgements(line), self._game.left
         # Where a game was left to try other moves, it is the game that is summed up.
         summed = left.line if left and all(node in self._analysed for node in left.line) else line
         counted = judged if summed is line else self.judgements(summed)
         return {
-            "judging": {"look": look.number + 1, "left": len(look.asked), "of": look.positions} if look.asked else None,
+            "judging": self._look.state(),
             "winRates": [self.win_rate(node) for node in line],
             "judged": [self._said_of(each, line) for each in judged] or self._recorded(line),
             "practice": self._practice(judged),
@@ -250,7 +264,7 @@ class Review:
 
     def _begin(self, number: int, positions: Sequence[Node]) -> None:
         """Look at some positions of the line."""
-        self._look = _Look(number, len(positions), {})
+        self._look = _Look(number, len(positions), {}, time.monotonic())
         entry, wanted, moves = self._game.entry, {*positions}, tuple(node.move for node in self._line[1:])
         for ply, node in enumerate(self._line):
             if node in wanted:
@@ -280,17 +294,21 @@ class Review:
 
     def _look_again(self) -> None:
         """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
-        judged = self.judgements(self._line)
+        judged = sorted(self.judgements(self._line), key=lambda each: (each.discs or 0, each.loss), reverse=True)
         for number, around in ((1, 1), (2, 0)):  # the second look takes the neighbours along
-            plies = {
-                ply
+            nodes = dict.fromkeys(
+                node
                 for each in judged
                 if each.mark in _DOUBTFUL[number]
-                for ply in range(max(0, each.number - 1 - around), each.number + 1 + around)
-            }
-            nodes = [node for ply, node in enumerate(self._line) if ply in plies and self._looks.get(node, 0) < number]
+                for node in self._line[max(0, each.number - 1 - around) : each.number + 1 + around]
+                if self._looks.get(node, 0) < number
+            )
+            room = MOST_DEEP - sum(look >= number for look in self._looks.values()) if number == 2 else len(nodes)
+            for node in [*nodes][max(0, room) :]:  # nobody looks there any more: its mark is sure
+                self._looks[node] = number
+                del nodes[node]
             if nodes:
-                self._begin(number, nodes)
+                self._begin(number, [*nodes])
                 return
 
 
