@@ -113,6 +113,9 @@ def test_queries_beside_the_usual(client: Client) -> None:
     moves = ["5i5h", "5a5b", "5h5i", "5b5a"] * 2
     client.send({"id": "a", "moves": moves, "analyzeTurns": [8, 5, 3, 0, 4], "maxVisits": 1})
     assert [client.next()["rootInfo"]["repetitions"] for _ in range(5)] == [2, 1, 0, 0, 1]
+    client.send({"id": "a", "moves": ["2h3h", "8b7b", "3h2h", "7b8b"] * 3, "maxVisits": 9})
+    line = client.next()
+    assert (line["rootInfo"]["winrate"], line["moveInfos"], "bestMove" in line) == (0.5, [], False)
     client.send({"id": "a", "rules": "japanese", "komi": 6.5, "maxVisits": 1})
     warnings = [client.next(), client.next()]
     assert warnings == [{"id": "a", "field": name, "warning": "there is no such field"} for name in ("komi", "rules")]

@@ -28,7 +28,7 @@ SEES = {
     "learning": {"catalogue", "encoding", "entry", "evaluator", "game", "network", "support", "training", "uct"},
     "usi": {"game", "player", "support"},
     "analysis": {"game", "player"},
-    "analysis_server": {"catalogue", "entry", "game", "player", "support"},
+    "analysis_server": {"analysis", "catalogue", "entry", "game", "player", "support"},
     "web": {"analysis", "analysis_server", "catalogue", "entry", "game", "player", "support"},
 }
 """What each generic room may import. Programs (self-play, bench) may import all but usi."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias
 
+from pydlshogi.analysis import repetition
 from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
@@ -252,6 +253,8 @@ class Pool:
             opponent = GAMES[question.game].opponents[question.opponent]
             apply_settings(options, opponent.settings)
             limits = question.clock or Limits(movetime=opponent.movetime)
+        elif repeated := repetition(position):
+            return Answer(turn, (repeated,))
         else:
             limits = Limits(
                 infinite=True, nodes=question.visits, movetime=question.time, searchmoves=question.searchmoves

@@ -189,7 +189,7 @@ def answer_line(query: Query, turn: int, answer: Answer) -> dict[str, Any]:
     if answer.error:
         return {"id": query_id, "turnNumber": turn, "error": answer.error}
     line: dict[str, Any] = {"id": query_id, "turnNumber": turn, "isDuringSearch": not answer.final}
-    if answer.final and not answer.move:
+    if answer.final and not (answer.move or answer.lines):
         return line | {"noResults": True}
     line |= result(answer)
     if query.visits_of_lines:

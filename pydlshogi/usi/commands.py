@@ -164,12 +164,13 @@ class Go:
         """Let the player answer. If it fails, say so, and answer with a legal move or `timeout`."""
         answer: BestMove | Checkmate | None = None
         position = None
-        if not self._game.refused:
-            try:
-                position = self._board.position(self._game)
-                answer = player.search(position, self.clock, self._search_output.report)
-            except Exception as error:
-                self._output.blame(error)
+        if self._game.refused:
+            self._output.remark("the last position was refused: what follows is about the one before it")
+        try:
+            position = self._board.position(self._game)
+            answer = player.search(position, self.clock, self._search_output.report)
+        except Exception as error:
+            self._output.blame(error)
         self._answer(answer or self._any_move())
         if position is not None:
             player.answered(position, self.clock)
@@ -183,8 +184,6 @@ class Go:
         limits = self.clock.limits
         if limits.mate:
             return Checkmate("timeout")
-        if self._game.refused:
-            return BestMove("resign")
         return any_move(self._board.position(self._game), limits.searchmoves)
 
     def _answer(self, answer: BestMove | Checkmate) -> None:

@@ -17,8 +17,8 @@ What happens in the corners:
 * `isready` is answered once all that the options need is loaded. If that fails it is answered by one `info string
   Error!` and no `readyok`; the next may succeed.
 * A `position` that is broken or holds an illegal move is answered by one `info string Error!`. The last good one (or
-  the moves before the illegal one) is kept, but as it is not the position of the GUI, `go` resigns until another
-  `position` arrives.
+  the moves before the illegal one) is kept, but as it is not the position of the GUI, `go` says what it thinks about
+  until another `position` arrives.
 * A player that fails while thinking costs one `info string Error!`, a traceback in the log and any legal move.
 * `quit` stops what is under way and does not wait for the loader. But where nothing was loaded yet, all lines may have
   come in one pipe: then a `go` that ends by itself is thought about first.
@@ -219,7 +219,7 @@ class Usi:
             if remark := options.set(name, value):
                 self._output.remark(remark)
         except UnknownOption:
-            self._remark(f"unknown option {name}")
+            self._output.remark(f"unknown option {name}")
             return
         self._loader.option_was_set()
         self._board.option_was_set()

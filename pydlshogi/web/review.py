@@ -23,7 +23,6 @@ from pydlshogi.analysis import (
     as_json,
     assessment,
     mates,
-    repetition,
 )
 from pydlshogi.analysis_server.pool import Answer, Question, Task
 from pydlshogi.player.base_player import Info
@@ -130,12 +129,8 @@ class Review:
     def start(self, depth: int) -> None:
         """Analyse the line that is shown, anew."""
         self.stop()
-        game = self._game
         self._analysed, self._looks, self._depth, self._tries = {}, {}, depth, False
-        at = game.at
-        game.go_to(len(game.line) - 1)
-        self._analyse(0, game.line)
-        game.go_to(at)
+        self._analyse(0, self._game.line)
 
     def judge_tried(self) -> None:
         """Say what moves are worth that were played after the analysis, where the game is shown at its end."""
@@ -147,12 +142,9 @@ class Review:
             self._analyse(1, tried)
 
     def _analyse(self, number: int, positions: Sequence[Node]) -> None:
-        """Look at some positions of the line that is shown at its end, where the rules may have the last word."""
-        game = self._game
-        self._line = [*game.line]
-        if repeated := repetition(game.position):
-            self._remember(game.tip, Answer(game.tip.turn, (repeated,)), len(LOOKS))
-        self._begin(number, [node for node in positions if not repeated or node is not game.tip])
+        """Look at some positions of the line that is shown."""
+        self._line = [*self._game.line]
+        self._begin(number, positions)
 
     def stop(self) -> None:
         for task in self._look.asked.values():
@@ -282,7 +274,7 @@ class Review:
             return
         del self._look.asked[node]
         self._looks[node] = self._look.number
-        if answer.move:
+        if answer.move or answer.lines:
             self._remember(node, answer, self._look.number)
         ends = not self._look.asked
         if ends:
