@@ -25,7 +25,7 @@ from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes
 from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import BasePlayer, PlayerError
-from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.player.options import add_option_setting, set_given
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive, remedy
 from pydlshogi.support.decoding import is_utf8

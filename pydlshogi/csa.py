@@ -18,7 +18,7 @@ from pathlib import Path
 from pydlshogi.games.shogi.csa.client import Client, Login
 from pydlshogi.games.shogi.csa.connection import Thinker
 from pydlshogi.games.shogi.game import GAME
-from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.player.options import add_option_setting, set_given
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, positive
 from pydlshogi.support.files import read_plain, reserved

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pydlshogi.game import PlayedPosition, Rules
+from pydlshogi.game import GameEnd, PlayedPosition, Rules
 from pydlshogi.player.base_player import BasePlayer, Engine
 from pydlshogi.player.mcts_options import MCTSOptions
 from pydlshogi.player.options import EngineOptions
 
 if TYPE_CHECKING:
+    from pydlshogi.analysis import AnalysedMove, Judgement
     from pydlshogi.encoding import Encoding
-    from pydlshogi.training.dataset import TrainingEntry
-    from pydlshogi.web.records import GameFiles
+    from pydlshogi.training.settings import TrainingEntry
 
 
 class Opponent(NamedTuple):
@@ -106,6 +107,84 @@ def ladder(milliseconds: int, **levels: int | tuple[int, int]) -> dict[str, Oppo
         settings = {"Skill_Level": str(skill), "temperature": str(temperature), "Resign_Threshold": "0"}
         opponents[name] = Opponent("mcts", settings)
     return opponents | {"full strength": Opponent("mcts", {}, milliseconds)}
+
+
+# Records of a game, as the board opens and saves them
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLine:
+    """Moves as a file tells them. Nobody has looked yet whether they are legal."""
+
+    moves: Sequence[str] = ()
+    times: Sequence[float | None] = ()
+    """Seconds that each move took; of moves beyond these nothing is known, here and below."""
+    evaluations: Sequence[int | None] = ()
+    """After each move, in centipawns from Black's view."""
+    comments: Sequence[str] = ()
+    """On the positions, by the number of moves before them."""
+    candidates: Sequence[Sequence[AnalysedMove]] = ()
+    """Of an analysis, likewise."""
+    ended: GameEnd | None = None
+    broken_off: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGame:
+    """A game as a file tells it."""
+
+    game: str
+    start: str | None = None
+    """None: the usual start."""
+    line: RecordedLine = RecordedLine()
+    variations: Sequence[tuple[int, RecordedLine]] = ()
+    """Each leaves the one before it after a number of moves of the game, the first one `line`."""
+    discs: int | None = None
+    names: tuple[str, str] = ("", "")
+    event: str = ""
+    date: str = ""
+    place: str = ""
+    headers: Sequence[Sequence[str]] = ()
+    """What else the file says of it: names and values."""
+    utf8: bool = False
+    """The file is in UTF-8, and so is what is saved."""
+
+
+Candidates: TypeAlias = Callable[[Any], Sequence["AnalysedMove"]]
+"""What an engine thought of a position, a `web.tree.Node`."""
+Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
+"""The games of a file, each read when it is wanted."""
+
+RECORDED: Final = "as recorded"
+"""The end of a game of which a record says what the result was, but not how it came about."""
+
+
+class OpenError(ValueError):
+    """What is no game; the message is one line."""
+
+
+class File(NamedTuple):
+    """A game as it is saved."""
+
+    suffix: str
+    content: bytes
+    whole: bool = False
+    """Variations are in it too."""
+    name: str = ""
+
+
+class GameFiles(NamedTuple):
+    """The formats of one game."""
+
+    opened: Callable[[bytes, str], Opened | None]
+    """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
+    saved: Callable[[Any, Sequence[Judgement], Candidates], File | None]
+    """(the game on the board, judgements, candidates) -> a file, the line that is shown first; None where the formats
+    cannot say it."""
+    suffixes: Sequence[str]
+    """Of files that can be opened."""
+    typed: Callable[[str], RecordedGame | None] = lambda text: None
+    """A game as people type it to begin from; None: that is another text. Raises OpenError."""
 
 
 class GameEntry(ABC):

@@ -7,7 +7,7 @@ from typing import Any, Self
 from weakref import finalize
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
-from pydlshogi.analysis_server.queries import VISITS
+from pydlshogi.analysis_server.server import VISITS
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import read
 from pydlshogi.player.base_player import PlayerError

@@ -41,14 +41,11 @@ from pydlshogi.network.weights import write_fitted
 from pydlshogi.support.command_line import add_options, option_of
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import available_cores
-from pydlshogi.training.batches import Shuffle, batches
-from pydlshogi.training.dataset import Dataset, TrainingEntry
-from pydlshogi.training.examples import TrainingBatch
-from pydlshogi.training.gradients import FIGURES
+from pydlshogi.training.examples import Shuffle, TrainingBatch, batches
+from pydlshogi.training.gradients import FIGURES, schedule
 from pydlshogi.training.journal import Heartbeat, Journal, say
-from pydlshogi.training.optimisers import schedule
 from pydlshogi.training.run import Run, TrainingError, first_weights, read_checkpoint
-from pydlshogi.training.settings import OF_SPARSE, ON_RESUME, SPARSE, FromRecords, encodings_for
+from pydlshogi.training.settings import OF_SPARSE, ON_RESUME, SPARSE, Dataset, FromRecords, TrainingEntry, encodings_for
 
 LOGGED: Final = "logged"
 """The step of the last line of the log; kept with the run."""
@@ -287,7 +284,7 @@ def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     state = read_checkpoint(out / CHECKPOINT) if resume else None
     settings = resumed(entry, state, given) if state else entry.settings(**given)
     settings.check()
-    encoding = encodings_for(game, settings.kind, settings.encoding)[0]
+    encoding = encodings_for(game.encodings, settings.kind, settings.encoding)[0]
     with reserved(out), Heartbeat("reading what is learned from") as beat:
         if not resume:
             check_new(out)

@@ -11,8 +11,8 @@ from pydlshogi.game import Position, Rules
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.playouts import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.search import Search
+from pydlshogi.uct.tree import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.uct_node import UctNodeTable
 
 

@@ -8,9 +8,8 @@ from pydlshogi.support.compiled import compiled
 from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths
-from pydlshogi.uct.playouts import COLLIDED, REPEATED, Selection
 from pydlshogi.uct.selection import select
-from pydlshogi.uct.tree import Tree
+from pydlshogi.uct.tree import COLLIDED, REPEATED, Selection, Tree
 
 
 @compiled

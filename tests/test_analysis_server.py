@@ -21,7 +21,7 @@ from pydlshogi.analysis_server.server import Server
 from pydlshogi.catalogue import GAMES
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.player.base_player import Engine
-from pydlshogi.player.option_settings import OptionError
+from pydlshogi.player.options import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4"}

@@ -17,7 +17,7 @@ from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
 from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import solved
 from pydlshogi.games.dobutsu.solve import Solution, main, write_solution
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.support import OneLineError
 from pydlshogi.web.table import setup
 

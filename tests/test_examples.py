@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.encoding import Symmetry, planes_of
-from pydlshogi.training.batches import Shuffle, batches
-from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined
+from pydlshogi.training.examples import Examples, Shuffle, TrainingBatch, batch_of, batches, joined
 from tests.networks import NARROW, packed_positions
 
 Target = dict[int, float]

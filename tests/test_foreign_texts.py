@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pydlshogi.analysis import AnalysedMove
+from pydlshogi.entry import OpenError
 from pydlshogi.games.othello.transcript import Transcript, ggf, parse_ggf
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
 from pydlshogi.games.shogi.kifu.game import Game, Variation, moves_of
@@ -14,7 +15,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.support.decoding import lines_of, one_line
-from pydlshogi.web.records import OpenError, begin, open_record, suffixes
+from pydlshogi.web.records import begin, open_record, suffixes
 
 USI = "position startpos moves 7g7f 3c3d"
 KI2 = "手合割：平手\n先手：a\n後手：b\n▲７六歩 △３四歩"

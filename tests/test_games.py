@@ -5,7 +5,7 @@ import pytest
 
 from pydlshogi.catalogue import GAMES, engine_named, game_named
 from pydlshogi.encoding import Encoding, lists_for, planes_of, sample, unpack
-from pydlshogi.web.records import GameFiles
+from pydlshogi.entry import GameFiles
 from utils.arena.games import kind_of
 
 

@@ -13,10 +13,9 @@ from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover
-from pydlshogi.learning.played import PlayedGames
+from pydlshogi.learning.played import PlayedGames, improved_policy, visits_to_choose_by
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.learning.targets import improved_policy, visits_to_choose_by
 from pydlshogi.learning.tasks import compare, comparing, playing
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights

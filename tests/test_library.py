@@ -14,7 +14,7 @@ import pytest
 import pydlshogi
 from pydlshogi import Engine, analyse, read
 from pydlshogi.player.base_player import PlayerError
-from pydlshogi.player.option_settings import OptionError
+from pydlshogi.player.options import OptionError
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = Path(__file__).parent / "fixtures" / "kifu" / "floodgate.csa"

@@ -27,8 +27,8 @@ from pydlshogi.player.network_player import NetworkPlayer
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct import search
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.playouts import constants
 from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.tree import constants
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b

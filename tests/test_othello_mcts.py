@@ -21,7 +21,7 @@ from pydlshogi.player.ask import ask as asked
 from pydlshogi.player.base_player import Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.mcts_player import MCTSPlayer
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.uct.batch import Batch
 from tests.networks import network
 

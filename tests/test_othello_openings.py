@@ -16,7 +16,7 @@ from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
 from pydlshogi.games.othello.squares import turned
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import Thought
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
 from utils.lab import grow_book

@@ -32,8 +32,8 @@ from pydlshogi.games.shogi.training.records import (
     load_positions,
     pack,
 )
-from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.examples import batch_of
+from pydlshogi.training.settings import DatasetError
 from pydlshogi.uct.batch import Batch
 from tests.positions import mirrored, mirrored_usi
 from tests.random_games import random_games, write_jsonl

@@ -24,11 +24,10 @@ from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.network_player import Network
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths
-from pydlshogi.uct.playouts import MAX_BATCH, MAX_DEPTH
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.tree import AWAITED, EXPANDED, NONE, TERMINAL, Tree
+from pydlshogi.uct.tree import AWAITED, EXPANDED, MAX_BATCH, MAX_DEPTH, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced
 
 ROOT = Path(__file__).resolve().parent.parent

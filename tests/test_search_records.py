@@ -20,7 +20,7 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays import ArraysError
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.settings import DatasetError
 from tests.positions import board_of
 from tests.random_games import random_games, write_jsonl
 from utils.lab import search_records

@@ -8,8 +8,7 @@ from tic_tac_toe import Letters
 
 from pydlshogi.player.clock import Budget, Clock
 from pydlshogi.player.latency import Latency, WindowedMaximum
-from pydlshogi.player.mate_searcher import MateSearcher
-from pydlshogi.player.thinking import Thinking
+from pydlshogi.player.thinking import MateSearcher, Thinking
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.pipeline import Pipeline
 

@@ -33,9 +33,18 @@ from pydlshogi.network.weights import architecture_of, random_weights, read_weig
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
-from pydlshogi.training.gradients import Shards, faster_precision, forward, losses  # noqa: E402
+from pydlshogi.training.gradients import (  # noqa: E402  # noqa: E402
+    Muon,
+    Shards,
+    faster_precision,
+    follow,
+    forward,
+    losses,
+    optimisers_of,
+    orthogonal,
+    schedule,
+)
 from pydlshogi.training.journal import Journal  # noqa: E402
-from pydlshogi.training.optimisers import Muon, follow, optimisers_of, orthogonal, schedule  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402

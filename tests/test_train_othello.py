@@ -17,7 +17,7 @@ from pydlshogi.games.othello.rules import PASS, START, Position  # noqa: E402
 from pydlshogi.games.othello.training import OthelloDataset, Settings  # noqa: E402
 from pydlshogi.games.othello.transcript import Transcript, after, game_of, transcript  # noqa: E402
 from pydlshogi.games.othello.wthor import held_out, rows_of, write_wthor  # noqa: E402
-from pydlshogi.player.option_settings import apply_settings  # noqa: E402
+from pydlshogi.player.options import apply_settings  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -33,7 +33,7 @@ from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.decoding import is_utf8
 from pydlshogi.support.files import cache_folder, replacing, write_whole
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.settings import DatasetError
 
 _ROWS: Final = 1 << 16
 """Positions of game records that are written at once."""

@@ -71,11 +71,8 @@ def imported(module: ast.Module) -> set[str]:
 
 
 def dotted(module: ast.Module) -> set[str]:
-    """The names that a module imports, anywhere in it but where only a checker of types reads."""
+    """The names that a module imports, anywhere in it, be it only for its types."""
     names: set[str] = set()
-    for branch in [node for node in ast.walk(module) if isinstance(node, ast.If)]:
-        if ast.unparse(branch.test) == "TYPE_CHECKING":
-            branch.body = []
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

@@ -30,7 +30,7 @@ from pydlshogi.games.shogi.training.records import WIN, Positions
 from pydlshogi.network.loading import load_backend
 from pydlshogi.player.ask import ask
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.player.options import add_option_setting, set_given
 from pydlshogi.support.command_line import exit_status, natural, parser_for, positive
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.validation import Report, asking, sample

@@ -30,7 +30,7 @@ from functools import partial
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.analysis_server.server import Server
-from pydlshogi.player.option_settings import add_option_setting, option_settings
+from pydlshogi.player.options import add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.pool import available_cores, end_when_nobody_listens
 

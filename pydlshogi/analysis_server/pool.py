@@ -14,14 +14,12 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from pydlshogi.analysis import repetition
-from pydlshogi.analysis_server.replay import Replay
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.ask import Lines, ask
-from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError, play_moves
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import OptionError, apply_settings
-from pydlshogi.player.options import SearchOptions
+from pydlshogi.player.options import OptionError, SearchOptions, apply_settings
 
 HASH_MB: Final = 64
 """For the tree of each player, unless the options say something else."""
@@ -101,6 +99,47 @@ class Task:
         self.tell = tell
         self.begun = False
         self.cancelled = threading.Event()
+
+
+class Replay:
+    """The last game looked at, as far as it has been played: another position of it costs only the moves between."""
+
+    def __init__(self) -> None:
+        self._game: tuple[Engine, str | None, tuple[str, ...]] | None = None
+        self._position: PlayedPosition
+        self._keys: list[int] = []
+        """Of all positions up to the present one."""
+
+    @property
+    def repetitions(self) -> int:
+        """How often the present position was there before."""
+        return self._keys.count(self._keys[-1]) - 1
+
+    def position(self, engine: Engine, start: str | None, moves: tuple[str, ...], turn: int) -> PlayedPosition:
+        """The position after `turn` of the moves, under the rules of the engine; it may not be changed.
+
+        Games are distinguished by the object `moves`. Raises PlayerError.
+        """
+        game = engine, start, moves
+        before, self._game = self._game, None
+        if before is None or any(new is not old for new, old in zip(game, before, strict=True)):
+            try:
+                self._position = engine.set_up(start)
+            except ValueError as error:
+                raise PlayerError(str(error)) from error
+            self._keys = [self._position.key()]
+        while len(self._keys) > turn + 1:
+            self._position.pop()
+            self._keys.pop()
+        for played in range(len(self._keys) - 1, turn):
+            play_moves(self._position, moves[: played + 1], played)
+            self._keys.append(self._position.key())
+        self._game = game
+        return self._position
+
+    def forget(self) -> None:
+        """The position may have been changed."""
+        self._game = None
 
 
 class Pool:

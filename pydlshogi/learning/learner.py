@@ -24,8 +24,7 @@ from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.training.batches import batches
-from pydlshogi.training.examples import TrainingBatch, batch_of, joined
+from pydlshogi.training.examples import TrainingBatch, batch_of, batches, joined
 from pydlshogi.training.gradients import FIGURES
 from pydlshogi.training.journal import Heartbeat, Journal, say
 from pydlshogi.training.run import Run, first_weights, read_checkpoint
@@ -47,7 +46,7 @@ class Learner:
         self._pool = pool
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
-        encodings = encodings_for(game, settings.kind, settings.encoding)
+        encodings = encodings_for(game.encodings, settings.kind, settings.encoding)
         network = folder.newest_network() if goes_on else Path(settings.init) if settings.init else None
         self._encoding = encoding_of(network, encodings) if network else encodings[0]
         self._run = Run(settings, self._encoding, device, None if goes_on else first_weights(settings, self._encoding))

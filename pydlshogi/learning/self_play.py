@@ -8,9 +8,17 @@ import numpy as np
 from pydlshogi.entry import GameEntry
 from pydlshogi.game import PlayedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
-from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
+from pydlshogi.learning.played import (
+    Episode,
+    PlayedGames,
+    Sample,
+    improved_policy,
+    packed_games,
+    sample_of,
+    sampled,
+    visits_to_choose_by,
+)
 from pydlshogi.learning.settings import SelfPlay
-from pydlshogi.learning.targets import improved_policy, sample_of, sampled, visits_to_choose_by
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
 

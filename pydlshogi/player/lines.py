@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import HIGHEST_CP, Info
 from pydlshogi.player.choice import lcb_move
-from pydlshogi.player.mate_searcher import MateSearcher
+from pydlshogi.player.thinking import MateSearcher
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 

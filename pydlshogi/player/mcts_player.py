@@ -29,10 +29,9 @@ from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, sh
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
 from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
-from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import Network, NetworkPlayer
-from pydlshogi.player.thinking import Thinking, playouts_a_second
+from pydlshogi.player.thinking import MateSearcher, Thinking, playouts_a_second
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search

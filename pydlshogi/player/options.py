@@ -3,16 +3,19 @@
     class Options(EngineOptions):
         playout = Spin("playout", 300, 100, 10000, help="playouts for a `go` without limits")
 
-`Options().playout` is an int. Nothing here knows players or reads a line of the protocol.
+`Options().playout` is an int. Programs of the command line take them as `--option NAME=VALUE`. Nothing here knows
+players or reads a line of the protocol.
 """
 
 import math
 import re
-from collections.abc import Iterator
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, overload
 
 from pydlshogi.player.allot import TIME_OPTIONS, ClockSettings
+from pydlshogi.support import OneLineError
 
 T = TypeVar("T")
 
@@ -349,3 +352,49 @@ class SearchOptions(ClockOptions):
     pv_interval = Spin(
         "PV_Interval", 500, 0, 1000000, aliases=("PvInterval",), help="ms between reports; 0: every batch"
     )
+
+
+# On the command line
+
+
+class OptionError(OneLineError, ValueError):
+    """An option that cannot be so; the message is one line."""
+
+
+def add_option_setting(parser: ArgumentParser) -> None:
+    """`--option NAME=VALUE`, for `option_settings`."""
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the engine, such as USI_Hash=256; repeatable",
+    )
+
+
+def option_settings(given: Sequence[str]) -> dict[str, str]:
+    """The values by name of what was given as `--option`. Raises OptionError."""
+    if wrong := next((option for option in given if "=" not in option), None):
+        raise OptionError(f"--option {wrong}: NAME=VALUE is wanted")
+    return {name: value for name, _, value in (option.partition("=") for option in given)}
+
+
+def set_given(options: Options, given: Sequence[str]) -> None:
+    """Set what was given as `--option`. Raises OptionError, also for what the options do not have."""
+    settings = option_settings(given)
+    if unknown := settings.keys() - apply_settings(options, settings):
+        raise OptionError(f"there is no option {', '.join(sorted(unknown))}")
+
+
+def apply_settings(options: Options, settings: Mapping[str, str]) -> set[str]:
+    """Set what the options have of `settings`, and name it. Raises OptionError."""
+    known = set()
+    for name, value in settings.items():
+        try:
+            refused = options.set(name, value)
+        except UnknownOption:
+            continue
+        if refused:
+            raise OptionError(refused)
+        known.add(name)
+    return known

@@ -26,8 +26,7 @@ from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
 from pydlshogi.support.files import replacing
 from pydlshogi.training.examples import TrainingBatch
-from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, forward
-from pydlshogi.training.optimisers import follow, optimisers_of, schedule
+from pydlshogi.training.gradients import FIGURES, Shards, faster_precision, follow, forward, optimisers_of, schedule
 from pydlshogi.training.settings import SPARSE, Learning
 from pydlshogi.training.sparse import SparseNet
 

@@ -1,12 +1,20 @@
-"""How a network learns, whatever it learns from: settings of all that trains one, and of runs from records."""
+"""How a network learns, whatever it learns from: settings of all that trains one, and of runs from records.
 
+What `pydlshogi.train` needs of a game is its `TrainingEntry`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.entry import GameEntry
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, architecture_for
+from pydlshogi.network.weights import Weights
+from pydlshogi.support import OneLineError
+from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import SettingError, check, setting
+from pydlshogi.training.examples import TrainingBatch
+from pydlshogi.training.validation import Predict, Report
 
 SPARSE = "sparse"
 """The kind of network whose first layer is a table; the others are in `KINDS`."""
@@ -49,13 +57,13 @@ class Learning:
         return architecture_for(encoding, self.kind, depth, self.channels)
 
 
-def encodings_for(game: GameEntry, kind: str, name: str) -> list[Encoding]:
+def encodings_for(encodings: Sequence[Encoding], kind: str, name: str) -> list[Encoding]:
     """Those that a network of this kind may have: the one of this name; "": any. Raises SettingError."""
-    fit = [encoding for encoding in game.encodings if bool(encoding.planes) == (kind != SPARSE)]
+    fit = [encoding for encoding in encodings if bool(encoding.planes) == (kind != SPARSE)]
     named = [encoding for encoding in fit if name in ("", encoding.name)]
     if not named:
         known = ", ".join(encoding.name for encoding in fit) or "none"
-        raise SettingError(f"--kind {kind} does not go with --encoding {name}, but of {game.name} with {known}")
+        raise SettingError(f"--kind {kind} does not go with --encoding {name}, but with {known}")
     return named
 
 
@@ -106,3 +114,43 @@ ON_RESUME: Final = frozenset(
     }
 )
 """What may be said anew with --resume."""
+
+
+class DatasetError(OneLineError, ValueError):
+    """Records that cannot become a training set; the message is one line."""
+
+
+class Dataset(Protocol):
+    """Recorded positions, in one encoding."""
+
+    @property
+    def rows(self) -> Int64Array:
+        """The numbers of the examples of an epoch."""
+
+    @property
+    def symmetries(self) -> int:
+        """In how many ways a position can be turned."""
+
+    def batch(self, rows: Int64Array, turns: Int64Array) -> TrainingBatch:
+        """The examples with these numbers, each turned in one of the ways, 0: as it is. Several threads may ask."""
+
+    def validate(self, predict: Predict, most: int) -> Report:
+        """How well up to `most` of the other positions, the same ones every time, are predicted; 0: all of them."""
+
+    def fit(self, predict: Predict, most: int) -> dict[str, int]:
+        """Options of the engine that depend on the network, fitted to the same positions."""
+
+
+class TrainingEntry(NamedTuple):
+    """How networks learn a game from its records: see `GameEntry.training`."""
+
+    settings: type[FromRecords]
+    load: Callable[[Any, Encoding, dict[str, float]], Dataset]
+    """(settings, encoding, kept). What is found out of the records once for a whole run is put into `kept`, and taken
+    from there when the run is resumed. Raises DatasetError, ArraysError."""
+    on_resume: frozenset[str] = frozenset()
+    """Settings of the game that may be said anew."""
+    quick: Mapping[str, Any] = {}
+    """What --quick sets."""
+    reencoded: Callable[[Encoding, Weights], Weights] = lambda _, weights: weights
+    """A network to begin with, as the encoding sees the game. Raises ModelError."""

@@ -1,9 +1,8 @@
 """The search: PUCT over a graph of nodes. From the lowest to the highest:
 
     puct        the selection formula and its constants
-    tree        nodes, edges and what is known of them, as arrays
+    tree        nodes, edges, what is known of them, and playouts under way, as arrays
     uct_node    the table: nodes found by hash, room for edges, what is freed
-    playouts    what kernels know of a batch of playouts
     backup      add_leaves, expand, backup: what becomes of the ends, and the way up
     selection   select: the way down
     batch       positions as an evaluator takes them, and its answer

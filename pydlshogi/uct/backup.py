@@ -14,8 +14,22 @@ from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.compiled import compiled, inlined, rule, wide
 from pydlshogi.support.mutex import hold_soon, release
-from pydlshogi.uct.playouts import AGAIN, ASK, BACKUP, COLLIDED, NEW, UNDO, WAIT, Selection
-from pydlshogi.uct.tree import AWAITED, EXPANDED, LEAF, NONE, TERMINAL, Tree
+from pydlshogi.uct.tree import (
+    AGAIN,
+    ASK,
+    AWAITED,
+    BACKUP,
+    COLLIDED,
+    EXPANDED,
+    LEAF,
+    NEW,
+    NONE,
+    TERMINAL,
+    UNDO,
+    WAIT,
+    Selection,
+    Tree,
+)
 from pydlshogi.uct.uct_node import bring_best, insert, reserve_edges, reserve_root_edges, slot_of
 
 _MAX_EVALUATIONS: Final = 100

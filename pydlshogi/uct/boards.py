@@ -23,9 +23,8 @@ from pydlshogi.support.arrays import (
 from pydlshogi.support.compiled import compiled_for, rule, rule_for, rule_of_game, wide
 from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.playouts import COLLIDED, MAX_DEPTH, REPEATED, SHORTEST_CYCLE, Selection, row_of, same_board
 from pydlshogi.uct.selection import select
-from pydlshogi.uct.tree import NONE
+from pydlshogi.uct.tree import COLLIDED, MAX_DEPTH, NONE, REPEATED, SHORTEST_CYCLE, Selection, row_of, same_board
 
 _LOST: Final = -1
 """The verdict on a position without legal moves."""

@@ -9,9 +9,8 @@ import numpy as np
 from pydlshogi.support.arrays import BoolArray, Int32Array, Record, Records
 from pydlshogi.support.compiled import compiled, inlined, wide
 from pydlshogi.uct.backup import mean, prove_path
-from pydlshogi.uct.playouts import FOLLOWED, MAX_DEPTH
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.tree import AWAITED, NONE, Tree
+from pydlshogi.uct.tree import AWAITED, FOLLOWED, MAX_DEPTH, NONE, Tree
 
 
 class MoveStats(NamedTuple):

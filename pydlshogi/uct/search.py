@@ -25,20 +25,23 @@ from pydlshogi.support.compiled import compiled, wide
 from pydlshogi.uct.backup import expand_and_backup
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards
-from pydlshogi.uct.playouts import (
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
+from pydlshogi.uct.tree import (
+    EXPANDED,
     MAX_BATCH,
     MAX_DEPTH,
+    NONE,
     RESIDUE_WORDS,
     ROOT,
     ROW,
     STEP,
     Selection,
+    Tree,
+    clear_stat,
     constants,
     residues_of,
     row_of,
 )
-from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
-from pydlshogi.uct.tree import EXPANDED, NONE, Tree, clear_stat
 from pydlshogi.uct.uct_node import UctNodeTable, bring_best, unlink
 
 _MOVES: Final = 1 << 16

@@ -9,20 +9,24 @@ from pydlshogi.support.compiled import inlined, rule, wide
 from pydlshogi.support.mutex import hold, pass_on, release
 from pydlshogi.uct import puct as formula
 from pydlshogi.uct.backup import backup_path, mean, value_of_verdict
-from pydlshogi.uct.playouts import (
+from pydlshogi.uct.tree import (
     AGAIN,
+    AWAITED,
     COLLIDED,
     DESCENDING,
     FOLLOWED,
     KNOWN,
+    LEAF,
     MAX_DEPTH,
     NEW,
+    NONE,
     REPEATED,
     SHORTEST_CYCLE,
+    TERMINAL,
     Selection,
+    Tree,
     same_board,
 )
-from pydlshogi.uct.tree import AWAITED, LEAF, NONE, TERMINAL, Tree
 from pydlshogi.uct.uct_node import add_stat, free_unreferenced
 
 _TURN: Final = 8

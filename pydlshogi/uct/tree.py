@@ -1,4 +1,4 @@
-"""The tree: a graph of nodes, kept as arrays.
+"""The tree, a graph of nodes, and the playouts under way in it, all kept as arrays.
 
 A node is a position at a ply. The same position reached by another order of moves is the same node: its evaluation,
 its moves and all below it are shared, and a network that sees the last moves saw those of the first order. Visits and
@@ -9,14 +9,24 @@ it is visited first: the visited edges of a node come first, in the order of the
 the highest prior is the next, and the others follow in no order worth knowing.
 
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
+
+A batch of playouts goes through these steps:
+
+select             walk down from the roots, counting visits; a ROW for each playout whose value is not known
+(the rules)        key, verdict and legal moves of the position where each row ends
+add_leaves         the ends become nodes; rows are backed up, undone, or wait for an evaluation
+(the evaluator)    priors and values of the positions asked for
+expand             nodes that were evaluated get their edges
+backup             the playouts that waited for the values are backed up
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint16Array
+from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Int64Array, Records, Uint16Array, Uint64Array
 from pydlshogi.support.compiled import rule
+from pydlshogi.uct.puct import Puct
 
 NONE: Final = -1
 """No node: `child` of an edge that nobody has followed yet, and the answer of a table that is full."""
@@ -128,3 +138,153 @@ class Tree(NamedTuple):
     """Counters, and the heads of the lists of what is free."""
     lock: tuple[int, int]
     """The addresses of the table's Mutex."""
+
+
+# Playouts
+
+MAX_BATCH: Final = 1024
+"""Most playouts of one tree in one batch."""
+MAX_DEPTH: Final = 256
+"""A playout that gets this deep ends with the mean value of the node there."""
+
+FOLLOWED: Final = -2
+"""`child` of an edge that a playout under way took first, until `add_leaves` links it to its end."""
+
+# How a playout ended.
+DESCENDING: Final = -1
+NEW: Final = 0
+"""At an edge that leads to no node yet."""
+AGAIN: Final = 1
+"""At a LEAF, which is to be evaluated once more; or at a root, which has no evaluation."""
+REPEATED: Final = 2
+"""At a node whose board stood before on its own path, or in the game."""
+COLLIDED: Final = 3
+"""At a node that awaits its evaluation."""
+KNOWN: Final = 4
+"""At a known value."""
+
+# What becomes of a playout.
+UNDO: Final = 0
+"""It ended where an evaluation is awaited already: its visits do not count."""
+BACKUP: Final = 1
+"""Its value is known."""
+ASK: Final = 2
+"""Its value comes with the evaluation of its end, which it asks for."""
+WAIT: Final = 3
+"""Its value comes with an evaluation that another playout of its batch asks for."""
+
+ROOT: Final = np.dtype(
+    [
+        ("node", np.int32),  # NONE: no tree
+        ("ply", np.int32),
+        ("past", np.int32),  # how many positions the game has been through before
+        ("playouts", np.int32),  # begun since the root was set, without those that were undone
+        ("deepest", np.int32),  # plies to the deepest leaf since then
+    ],
+    align=True,
+)
+ROW: Final = np.dtype(
+    [
+        ("key", np.uint64),
+        ("board_key", np.uint64),
+        ("value", np.float64),  # for the side to move where it ends
+        ("tree", np.int32),  # which root it began at
+        ("first", np.int32),  # its first step
+        ("length", np.int32),  # how many steps it has
+        ("node", np.int32),  # where it ends, or NONE
+        ("request", np.int32),  # the evaluation it waits for, or NONE
+        ("count", np.int32),  # legal moves where it ends
+        ("edges", np.int32),  # the first of those reserved for the node where it ends, or NONE
+        ("known", np.float32),  # what lasts of the first evaluation of the node where it ends; nan: there was none
+        ("verdict", np.int16),  # of the rules, see game.py
+        ("move", np.uint16),  # its last
+        ("ending", np.int8),
+        ("fate", np.int8),
+        ("by_path", np.bool_),  # the verdict holds for this path only
+        ("expands", np.bool_),  # the node gets its edges with the evaluation asked for
+    ],
+    align=True,
+)
+STEP: Final = np.dtype([("board_key", np.uint64), ("node", np.int32), ("edge", np.int32)], align=True)
+
+
+CONSTANTS: Final = np.dtype([(name, np.float64) for name in Puct._fields])
+
+
+def constants(puct: Puct) -> Records:
+    """The constants of selection as one record of CONSTANTS, in an array as kernels take it."""
+    return np.array([puct], CONSTANTS)
+
+
+class Selection(NamedTuple):
+    """What a batch of playouts begins with."""
+
+    tree: Tree
+    roots: Records
+    """ROOT"""
+    wanted: Int32Array
+    """int32 [trees]: how many playouts to begin in each."""
+    puct: Records
+    """CONSTANTS: one."""
+    only: BoolArray
+    """As `Search.only`."""
+    past: Uint64Array
+    """uint64 [trees, most]: the board keys of the games before their roots, the oldest first."""
+    residues: Uint64Array
+    """uint64 [trees, RESIDUE_WORDS]: see `residues_of`."""
+    salts: Uint64Array
+    """uint64 [trees]: they keep the nodes of different trees apart."""
+    repeats: bool
+    """Whether a position can occur twice in a game."""
+    freed: int
+    """How many nodes without references to free before, at most."""
+
+
+# Boards that stood before: on the path of a playout, and in the game before its root
+
+SHORTEST_CYCLE: Final = 2
+"""Plies after which a board can stand again, with the same side to move: every second ply."""
+_RESIDUES: Final = 1 << 12
+RESIDUE_WORDS: Final = _RESIDUES // 64
+
+
+def residues_of(board_keys: Uint64Array) -> Uint64Array:
+    """Which residues by 4096 these keys have, as bits of uint64 [RESIDUE_WORDS]."""
+    words = np.zeros(RESIDUE_WORDS, np.uint64)
+    each = board_keys % np.uint64(_RESIDUES)
+    np.bitwise_or.at(words, each >> np.uint64(6), np.uint64(1) << (each & np.uint64(63)))
+    return words
+
+
+def row_of(table: Records, row: int, values: Records) -> Records:
+    """`table`, or a larger one, with the first of its row `row` set to `values`."""
+    rows, columns = max(len(table), row + 1), max(table.shape[1], len(values))
+    if table.shape != (rows, columns):
+        larger = np.zeros((rows, columns), table.dtype)
+        larger[: len(table), : table.shape[1]] = table
+        table = larger
+    table[row, : len(values)] = values
+    return table
+
+
+@rule
+def same_board(
+    steps: Records, first: int, depth: int, past: Uint64Array, residues: Uint64Array, key: int, least: int
+) -> int:
+    """How many plies before the end of a path, `least` or more, its board stood last; 0: never.
+
+    The path has `depth` steps from `first` on, and `key` is the board key at its end. `past` holds the board keys of
+    the game before the root, the oldest first, and `residues` those that they have: mostly these tell that none is it.
+    """
+    distance = least
+    while distance <= depth:
+        if steps[first + depth - distance].board_key == key:
+            return distance
+        distance += SHORTEST_CYCLE
+    residue = key % np.uint64(_RESIDUES)
+    if (residues[residue >> np.uint64(6)] >> (residue & np.uint64(63))) & np.uint64(1):
+        while distance <= depth + len(past):
+            if past[len(past) + depth - distance] == key:
+                return distance
+            distance += SHORTEST_CYCLE
+    return 0

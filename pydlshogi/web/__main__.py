@@ -20,7 +20,7 @@ from typing import Final
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.catalogue import GAMES, game_named
-from pydlshogi.player.option_settings import add_option_setting, option_settings
+from pydlshogi.player.options import add_option_setting, option_settings
 from pydlshogi.support.command_line import bounded, exit_status, parser_for, remedy
 from pydlshogi.support.files import InUse, check_writable, reserved, state_folder
 from pydlshogi.web.server import BoardServer, qr_code

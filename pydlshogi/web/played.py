@@ -9,10 +9,10 @@ from itertools import pairwise, takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 from pydlshogi.catalogue import GAMES
-from pydlshogi.entry import Name
+from pydlshogi.entry import Name, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
-from pydlshogi.web.tree import Node, RecordedGame, RecordedLine, variations_of, written
+from pydlshogi.web.tree import Node, variations_of, written
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
 """Makes the first position of a game: its name, and the start as text or None for the usual one. Raises PlayerError."""

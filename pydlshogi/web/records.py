@@ -6,53 +6,17 @@ the game that is looked at is made into one.
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
 
-from pydlshogi.analysis import AnalysedMove, Judgement
+from pydlshogi.analysis import Judgement
 from pydlshogi.catalogue import GAMES
+from pydlshogi.entry import Candidates, File, Opened, OpenError, RecordedGame, RecordedLine
 from pydlshogi.support.decoding import decode
 from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines, written
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.tree import Node, RecordedGame, RecordedLine
-
-Candidates: TypeAlias = Callable[[Node], Sequence[AnalysedMove]]
-"""What an engine thought of a position."""
-Opened: TypeAlias = Sequence[Callable[[], RecordedGame]]
-"""The games of a file, each read when it is wanted."""
-
-RECORDED: Final = "as recorded"
-"""The end of a game of which a record says what the result was, but not how it came about."""
-
-
-class OpenError(ValueError):
-    """What is no game; the message is one line."""
-
-
-class File(NamedTuple):
-    """A game as it is saved."""
-
-    suffix: str
-    content: bytes
-    whole: bool = False
-    """Variations are in it too."""
-    name: str = ""
-
-
-class GameFiles(NamedTuple):
-    """The formats of one game."""
-
-    opened: Callable[[bytes, str], Opened | None]
-    """(content, the same as text) -> its games; None: it is in another format. Raises OpenError."""
-    saved: Callable[[TableGame, Sequence[Judgement], Candidates], File | None]
-    """The game as a file, the line that is shown first; None where the formats cannot say it."""
-    suffixes: Sequence[str]
-    """Of files that can be opened."""
-    typed: Callable[[str], RecordedGame | None] = lambda text: None
-    """A game as people type it to begin from; None: that is another text. Raises OpenError."""
 
 
 def suffixes() -> list[str]:

@@ -7,8 +7,7 @@ from functools import partial
 from threading import RLock
 from typing import Final, TypeAlias
 
-from pydlshogi.analysis_server.pool import Answer, Pool, Question, Task
-from pydlshogi.analysis_server.replay import Replay
+from pydlshogi.analysis_server.pool import Answer, Pool, Question, Replay, Task
 from pydlshogi.catalogue import GAMES
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.base_player import Info, KnownMove, PlayerError

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, quote
 
-from pydlshogi.analysis_server.queries import QueryError, json_object
-from pydlshogi.web.records import File
+from pydlshogi.analysis_server.server import QueryError, json_object
+from pydlshogi.entry import File
 from pydlshogi.web.table import Message, Refused, Table, setup
 
 NEWS_GAP: Final = 0.1

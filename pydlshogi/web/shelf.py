@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydlshogi.catalogue import GAMES
+from pydlshogi.entry import Opened
 from pydlshogi.game import GameEnd
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.support.files import read_plain, write_whole
 from pydlshogi.web.played import LeftLine, SetUp, TableGame, TimeControl
-from pydlshogi.web.records import Opened
 from pydlshogi.web.review import Review
 from pydlshogi.web.tree import Node
 

@@ -12,13 +12,14 @@ from typing import Any, Final, TypeAlias
 
 from pydlshogi.analysis import DISC_LOSSES, LOSSES
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
-from pydlshogi.analysis_server.queries import result
+from pydlshogi.analysis_server.server import result
 from pydlshogi.catalogue import GAMES
+from pydlshogi.entry import File
 from pydlshogi.game import GameEnd
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
-from pydlshogi.web.records import File, begin, open_record, saved, suffixes
+from pydlshogi.web.records import begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf

@@ -14,44 +14,6 @@ _MOVE: Final = re.compile(r"([A-Z]\*|\d[a-z])(\d[a-z])(\+?)")
 """The piece that is dropped or the square that is left, the square that is reached, whether it promotes."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedLine:
-    """Moves as a file tells them. Nobody has looked yet whether they are legal."""
-
-    moves: Sequence[str] = ()
-    times: Sequence[float | None] = ()
-    """Seconds that each move took; of moves beyond these nothing is known, here and below."""
-    evaluations: Sequence[int | None] = ()
-    """After each move, in centipawns from Black's view."""
-    comments: Sequence[str] = ()
-    """On the positions, by the number of moves before them."""
-    candidates: Sequence[Sequence[AnalysedMove]] = ()
-    """Of an analysis, likewise."""
-    ended: GameEnd | None = None
-    broken_off: str = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedGame:
-    """A game as a file tells it."""
-
-    game: str
-    start: str | None = None
-    """None: the usual start."""
-    line: RecordedLine = RecordedLine()
-    variations: Sequence[tuple[int, RecordedLine]] = ()
-    """Each leaves the one before it after a number of moves of the game, the first one `line`."""
-    discs: int | None = None
-    names: tuple[str, str] = ("", "")
-    event: str = ""
-    date: str = ""
-    place: str = ""
-    headers: Sequence[Sequence[str]] = ()
-    """What else the file says of it: names and values."""
-    utf8: bool = False
-    """The file is in UTF-8, and so is what is saved."""
-
-
 @dataclass(eq=False, slots=True)
 class Node:
     """A position of a game, the move that led to it, and what is known of both."""

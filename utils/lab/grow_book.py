@@ -40,7 +40,7 @@ from pydlshogi.player.base_player import BasePlayer, Info
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.mcts_options import GENERAL_EVAL_COEF, GENERAL_TEMPERATURE
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.support.arrays import Int64Array, write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import shipped_model

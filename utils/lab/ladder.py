@@ -24,7 +24,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.player.ask import ask
 from pydlshogi.player.base_player import BasePlayer
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.support.command_line import exit_status, parser_for
 from pydlshogi.support.elo import Z95
 

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 import cshogi
 import shogi
 
-from pydlshogi.player.option_settings import add_option_setting, option_settings
+from pydlshogi.player.options import add_option_setting, option_settings
 from pydlshogi.support.command_line import exit_status, parser_for, pool_of, positive
 from utils.arena.engines import UsiEngine, command_line
 

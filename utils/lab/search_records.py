@@ -31,14 +31,14 @@ from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Searched, with_legal_moves
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.targets import expected_score, improved_policy
+from pydlshogi.learning.played import expected_score, improved_policy
 from pydlshogi.learning.tasks import deadline, load_network
 from pydlshogi.network.backend import Backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array, write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.settings import DatasetError
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _SIDE_BY_SIDE: Final = 256

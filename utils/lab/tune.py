@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 from tqdm import tqdm
 
-from pydlshogi.player.option_settings import add_option_setting, option_settings
+from pydlshogi.player.options import add_option_setting, option_settings
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from utils.arena.engines import EngineError, UsiEngine

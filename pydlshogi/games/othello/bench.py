@@ -12,7 +12,7 @@ from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import ask
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.option_settings import apply_settings
+from pydlshogi.player.options import apply_settings
 from pydlshogi.support.files import shipped_model
 from pydlshogi.uct.batch import Batch
 

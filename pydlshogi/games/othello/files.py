@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
+from pydlshogi.entry import RECORDED, File, GameFiles, Opened, OpenError, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, START, move_name, parse_move
@@ -18,8 +19,7 @@ from pydlshogi.games.othello.transcript import (
 )
 from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.records import RECORDED, File, GameFiles, Opened, OpenError, names_of
-from pydlshogi.web.tree import RecordedGame, RecordedLine
+from pydlshogi.web.records import names_of
 
 
 def _opened(data: bytes, text: str) -> Opened | None:

@@ -10,9 +10,9 @@ from pydlshogi.player.base_player import BasePlayer, Engine
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
+    from pydlshogi.entry import GameFiles
     from pydlshogi.games.othello.position import OthelloPosition
-    from pydlshogi.training.dataset import TrainingEntry
-    from pydlshogi.web.records import GameFiles
+    from pydlshogi.training.settings import TrainingEntry
 
 
 class Othello(GameEntry):

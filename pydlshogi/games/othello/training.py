@@ -14,9 +14,8 @@ from pydlshogi.games.othello.wthor import Games, held_out, positions_of, read_ar
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
 from pydlshogi.support.command_line import setting
 from pydlshogi.support.compiled import compiled
-from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, inputs_of
-from pydlshogi.training.settings import FromRecords
+from pydlshogi.training.settings import DatasetError, FromRecords, TrainingEntry
 from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample
 
 _NO_GAMES: Final = {".json", ".jou", ".trn"}

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final, get_args
 
 from pydlshogi.analysis import AnalysedMove, Judgement
+from pydlshogi.entry import Candidates, File, GameFiles, Opened, OpenError, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd
 from pydlshogi.games.shogi.analysis import annotated, without_ours
 from pydlshogi.games.shogi.kifu import kif
@@ -16,8 +17,8 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
 from pydlshogi.support.decoding import is_utf8
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.records import Candidates, File, GameFiles, Opened, OpenError, names_of
-from pydlshogi.web.tree import Node, RecordedGame, RecordedLine, variations_of
+from pydlshogi.web.records import names_of
+from pydlshogi.web.tree import Node, variations_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
     "resign": "resignation",

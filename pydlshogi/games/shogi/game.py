@@ -12,10 +12,10 @@ from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
+    from pydlshogi.entry import GameFiles
     from pydlshogi.games.shogi.position import ShogiPosition
     from pydlshogi.player.network_player import Network
-    from pydlshogi.training.dataset import TrainingEntry
-    from pydlshogi.web.records import GameFiles
+    from pydlshogi.training.settings import TrainingEntry
 
 
 class Shogi(GameEntry):

@@ -18,8 +18,8 @@ from pydlshogi.games.othello.rules import Position, move_name, position_of
 from pydlshogi.player.base_player import Adviser, BestMove, Info, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.lines import centipawns
-from pydlshogi.player.mate_searcher import MateSearcher
 from pydlshogi.player.network_player import Network
+from pydlshogi.player.thinking import MateSearcher
 
 DISCS: Final = 6.0
 """The lead that is a win rate of 1 / (1 + 1/e), 73 %."""

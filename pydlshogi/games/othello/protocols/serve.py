@@ -13,7 +13,7 @@ from pydlshogi.games.othello.protocols.gtp import Gtp
 from pydlshogi.games.othello.protocols.loaded_engine import DEFAULT_LEVEL, HIGHEST_LEVEL, LoadedEngine, read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard
 from pydlshogi.player.clock import Limits
-from pydlshogi.player.option_settings import add_option_setting, set_given
+from pydlshogi.player.options import add_option_setting, set_given
 from pydlshogi.support.command_line import bounded, exit_status, parser_for
 from pydlshogi.support.pool import end_when_nobody_listens
 

@@ -20,7 +20,7 @@ from pydlshogi.games.shogi.sfen import read_sfen, usi_of
 from pydlshogi.games.shogi.state import through
 from pydlshogi.player.base_player import Checkmate
 from pydlshogi.player.clock import Clock
-from pydlshogi.player.mate_searcher import MateSearcher
+from pydlshogi.player.thinking import MateSearcher
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.root import Root
 

@@ -25,10 +25,9 @@ from pydlshogi.games.shogi.training.reencoding import in_planes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import SettingError, pool_of, setting
 from pydlshogi.support.files import cache_folder
-from pydlshogi.training.dataset import DatasetError, TrainingEntry
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.journal import say
-from pydlshogi.training.settings import FromRecords
+from pydlshogi.training.settings import DatasetError, FromRecords, TrainingEntry
 from pydlshogi.training.validation import Predict, Report, Said, asked, best_temperature, report_of, sample
 
 EVAL_COEF: Final = {"train": "eval_coef", "taught": "taught_eval_coef", "searched": "searched_eval_coef"}

@@ -48,7 +48,7 @@ from pydlshogi.support.arrays import BoolArray, Records, Uint8Array, Uint16Array
 from pydlshogi.support.compiled import compiled
 from pydlshogi.support.files import open_plain, replacing, stamp_of
 from pydlshogi.support.pool import WorkerPool
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.settings import DatasetError
 
 _BLOCK: Final = 1 << 20
 """Bytes that are read at once, or more where a game has more."""

@@ -29,8 +29,8 @@ from pydlshogi.support.arrays import (
     read_arrays,
 )
 from pydlshogi.support.compiled import compiled_for, rule_of_game
-from pydlshogi.training.dataset import DatasetError
 from pydlshogi.training.examples import Examples, entries_of, joined
+from pydlshogi.training.settings import DatasetError
 
 EVAL_COEF_OF_DLSHOGI: Final = 756.0864962951762
 """By which dlshogi makes evaluations of win rates."""

@@ -28,7 +28,7 @@ from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.support.pool import ProcessPool, WorkerPool, available_cores
-from pydlshogi.training.dataset import DatasetError
+from pydlshogi.training.settings import DatasetError
 
 Split = Literal["train", "val"]
 Positions = npt.NDArray[Any]
