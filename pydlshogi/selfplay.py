@@ -22,7 +22,7 @@ from pydlshogi.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import numbered
 from pydlshogi.learning.settings import SelfPlay, add_game_options
-from pydlshogi.learning.tasks import playing, set_deadline
+from pydlshogi.learning.tasks import playing
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays import write_arrays
@@ -64,7 +64,7 @@ def play(game: GameEntry, network: bytes, out: Path, settings: Settings, pool: W
     seeds = [(settings.seed, number) for number in missing]
     with tqdm(total=settings.sets, initial=settings.sets - len(missing), unit="set", disable=None) as bar:
         task = partial(playing, game.name, network, settings)
-        for (_, number), (played, _) in pool.map(task, seeds, set_deadline(settings, network)):
+        for (_, number), (played, _) in pool.map(task, seeds):
             write_arrays(files[number], played)
             bar.update()
     # With fewer --sets than before, the others are there all the same.

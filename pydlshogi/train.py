@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,29 +97,19 @@ def begin(
     return run, dataset
 
 
-def try_to_write(out: Path, action: Callable[[], None]) -> bool:
-    """Whether it was written. A disk that is full for a while must not end a run of many hours."""
-    try:
-        action()
-    except OSError as error:
-        say(f"{error.filename or out}: {error.strerror}; the run goes on, the last checkpoint is kept")
-        return False
-    return True
-
-
 class Log:
     """What is said of a run: the journal and the bar."""
 
     def __init__(self, run: Run, settings: FromRecords) -> None:
-        self._run, self._settings, self._out = run, settings, Path(settings.out)
-        self._journal = Journal(self._out / JOURNAL, run.step)
+        self._run, self._settings = run, settings
+        self._journal = Journal(Path(settings.out) / JOURNAL, run.step)
         self._logged, self._since, self._figures = time.monotonic(), run.step, ""
         self._bar = tqdm(
             total=1.0, initial=run.progress, disable=None, bar_format="{percentage:3.0f}%|{bar:20}|{postfix}"
         )
 
     def write(self, line: dict[str, Any]) -> None:
-        try_to_write(self._out, partial(self._journal.write, line))
+        self._journal.write(line)
 
     def step(self, now: float, left: timedelta) -> str:
         """Tell of a step; returns how far the run is."""
@@ -172,20 +161,14 @@ def train(
                 log.validated(dataset.validate(run.predict, settings.validate_positions), how_far)
             stop = stopped()
             if now - saved > settings.save_minutes * 60 or run.progress == 1.0 or stop:
-                kept = try_to_write(out, partial(run.save, out / CHECKPOINT))
+                run.save(out / CHECKPOINT)
                 saved = now
             if stop:
                 log.close()
-                if not kept:
-                    raise TrainingError(f"stopped after {run.step} steps, which could not be saved in {out}")
                 say(f"stopped after {run.step} steps; go on with: --out {out} --resume")
                 return
     beat.now = "validating"
-    try:
-        finish(run, settings, dataset, log.write)
-    except OSError as error:
-        how_to_go_on = "; --resume writes what is missing" if (out / CHECKPOINT).exists() else ""
-        raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error
+    finish(run, settings, dataset, log.write)
 
 
 def line_of(run: Run, settings: FromRecords, steps_per_s: float) -> dict[str, Any]:
@@ -288,7 +271,11 @@ def _run(game: GameEntry, entry: TrainingEntry, given: dict[str, Any]) -> None:
     with reserved(out), Heartbeat("reading what is learned from") as beat:
         if not resume:
             check_new(out)
-        train(entry, encoding, settings, state, beat)
+        try:
+            train(entry, encoding, settings, state, beat)
+        except OSError as error:
+            how_to_go_on = "; --resume goes on" if (out / CHECKPOINT).exists() else ""
+            raise TrainingError(f"{error.filename or out}: {error.strerror or error}{how_to_go_on}") from error
 
 
 def check_new(out: Path) -> None:

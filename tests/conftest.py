@@ -15,7 +15,7 @@ from pydlshogi.catalogue import GAMES
 from pydlshogi.support import command_line
 from pydlshogi.support.pool import Plain, ProcessPool, WorkerPool
 
-NOTHING = Plain(abs), [0], 3600.0
+NOTHING = Plain(abs), [0]
 """For a worker to do."""
 
 for profile, examples in (("default", 15), ("long", 1000)):

@@ -104,24 +104,6 @@ def test_input_that_is_no_text(encoding: str) -> None:
     assert [answer.split()[0] for answer in answers] == [b"=1", b"?", b"?2", b"=3", b"="]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-@pytest.mark.parametrize(
-    ("words", "closed", "status", "line"),
-    [
-        ("pydlshogi.analysis_server", "<&-", 0, ""),
-        ("pydlshogi.analysis_server", "<&- >&-", 0, ""),
-        ("utils.make_kifu_list /nowhere list", "<&- >&-", 1, "make_kifu_list: /nowhere: no such folder"),
-        ("utils.make_kifu_list /nowhere list", "2>&-", 1, ""),
-    ],
-)
-def test_streams_that_are_closed(words: str, closed: str, status: int, line: str) -> None:
-    command = ["sh", "-c", f'exec "$0" -m {words} {closed}', sys.executable]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == status
-    assert line in done.stderr
-    assert done.stderr.count("\n") == (line != "")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
 @pytest.mark.parametrize("module", ["pydlshogi.bench", "utils.plot_log"])
 def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-from io import FileIO
 from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.files import append_whole, open_plain, read_plain, replacing, reserved
+from pydlshogi.support.files import open_plain, read_plain, replacing, reserved
 
 
 def write(path: Path, content: bytes) -> None:
@@ -87,21 +86,3 @@ def test_a_pipe_is_no_file_to_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="Not a plain file"):
         open_plain(tmp_path / "pipe")
-
-
-class NearlyFull(FileIO):
-    """Only half of what is written finds room, and nobody says so."""
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        return super().write(data[: len(data) // 2])
-
-
-def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    with FileIO(path, "ab") as file:
-        append_whole(file, b"one\n")
-    with NearlyFull(str(path), "ab") as file, pytest.raises(OSError, match=r"No space left on device: '.*log\.jsonl'"):
-        append_whole(file, b"two\n")
-    with FileIO(path, "ab") as file:
-        append_whole(file, b"three\n")
-    assert path.read_bytes() == b"one\nthree\n"

@@ -102,26 +102,6 @@ print(json.dumps(loaded))
     assert not HEAVY & set(json.loads(done.stdout))
 
 
-@on_posix
-@pytest.mark.parametrize("closed", ["2", "1 2", "0 2"])
-def test_a_missing_stream_is_nobody_elses(tmp_path: Path, closed: str) -> None:
-    """What is opened while a standard stream is closed takes its number: the log would get the protocol."""
-    closing = " ".join(f"{number}>&-" if number != "0" else "0<&-" for number in closed.split())
-    done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {closing}', "sh", *ENGINES["scripted"]],
-        input=b"usi\nsetoption name Load value defect\nisready\n",
-        capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path)},
-        check=False,
-    )
-    log = (tmp_path / "pydlshogi" / LOG_NAME).read_text(encoding="utf-8")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert ("usiok" in done.stdout.decode().splitlines()) == (closed == "2")
-    assert "usiok" not in log
-    if closed != "1 2":  # without stdout it may end at its first line
-        assert ("RuntimeError: a defect" in log) == (closed == "2")
-
-
 # 2: loading
 
 

@@ -36,7 +36,6 @@ from utils.arena.play_game import (
     Side,
     add_limits,
     in_range,
-    longest_game,
     pairings,
 )
 from utils.arena.store import Score, Store, report, standing
@@ -79,14 +78,12 @@ def play(
 
     if decided():
         return
-    limits = [settings.contestant(side).limit for side in SIDES]
-    deadline = longest_game(limits, settings.rules, settings.random_plies)
     task = partial(Seats, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
         # More than once where openings are random: see `pairings`.
         while any(number not in store.games for number in range(1, games + 1)):
             missing = pairings(settings, openings, games, store.games)
-            for pairing, (names, played) in pool.map(task, missing, deadline):
+            for pairing, (names, played) in pool.map(task, missing):
                 store.add(pairing.number, pairing.black, names, played)
                 bar.update()
                 bar.set_postfix_str(standing(store.games))

@@ -19,7 +19,7 @@ from pydlshogi.entry import GameEntry
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.learning.tasks import comparing, playing, set_deadline
+from pydlshogi.learning.tasks import comparing, playing
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
@@ -117,7 +117,7 @@ class Learner:
         seeds = [(settings.seed, number, index) for index in missing]
         shares, games = [0.0], 0
         beat.now = f"cycle {number + 1}: playing {len(missing)} sets of {settings.games} games"
-        for (_, _, index), (played, share) in self._pool.map(task, seeds, set_deadline(settings, network)):
+        for (_, _, index), (played, share) in self._pool.map(task, seeds):
             write_arrays(folder.games(number, index), played)
             shares.append(share)
             games += len(played.lengths)
@@ -189,9 +189,7 @@ class Learner:
         networks = self._folder.network(number).read_bytes(), self._folder.network(other).read_bytes()
         task = partial(comparing, self._game.name, networks, shares[0], settings)
         items = [((settings.seed, _COMPARISON, number, worker), games) for worker, games in enumerate(shares)]
-        played = replace(settings, games=shares[0], playouts=settings.compare_playouts)
-        longest = set_deadline(played, max(networks, key=len))
-        results = [counts for _, counts in self._pool.map(task, items, longest)]
+        results = [counts for _, counts in self._pool.map(task, items)]
         return np.sum(results, axis=0).tolist()  # type: ignore[no-any-return]
 
 

@@ -24,25 +24,8 @@ from pydlshogi.uct.puct import Puct
 
 Seed = tuple[int, ...]
 
-_SHORTEST_DEADLINE: Final = 3600.0
-_SLOWEST: Final = 200
-"""Playouts a second of a slow core with a network of a megabyte; with larger ones fewer in proportion."""
-_MEGABYTE: Final = 10**6
-_LONGEST_GAME: Final = 512
-"""Plies, where games have no end of their own."""
-
 _OPENING: Final = (3, 8)
 """Plies, at least and at most: shorter ones are few, and would be played again and again."""
-
-
-def deadline(positions: int, playouts: int, network_bytes: int) -> float:
-    """Seconds after which a worker that makes `playouts` in each of `positions` is given up."""
-    return max(_SHORTEST_DEADLINE, positions * playouts / _SLOWEST * max(1.0, network_bytes / _MEGABYTE))
-
-
-def set_deadline(settings: SelfPlay, network: bytes) -> float:
-    """Seconds after which a worker that plays or searches a set of games with a network is given up."""
-    return deadline(settings.games * (settings.draw_ply or _LONGEST_GAME), settings.playouts, len(network))
 
 
 def load_network(game: GameEntry, network: bytes, batch_size: int, *, suffix: str = ".npz") -> Backend:

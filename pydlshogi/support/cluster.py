@@ -74,10 +74,10 @@ class RayPool(WorkerPool):
         pickled: bytes = ray.cloudpickle.dumps(value)  # it may be of classes that only the program itself has
         return pickled
 
-    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+    def submit(self, task: bytes, item: bytes) -> Future[Outcome]:
         if task != self._task:
             self._task, self._task_everywhere = task, ray.put(task)  # it goes to every machine once
-        reference = self._work.remote(self._task_everywhere, item, deadline)
+        reference = self._work.remote(self._task_everywhere, item)
         future: Future[Outcome] = reference.future()
         self._references[future] = reference
         return future

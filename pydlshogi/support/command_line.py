@@ -121,9 +121,6 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     """
     how_to_go_on = f"; {resume}" if resume else ""
     known: tuple[type[Exception], ...] = (OneLineError, InUse, *errors)
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # the program was started with it closed
-            setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="surrogateescape" if stream.encoding == "utf-8" else "backslashreplace")

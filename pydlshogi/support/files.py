@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -61,18 +60,6 @@ def stamp_of(path: Path) -> tuple[int, ...]:
     except (OSError, ValueError):
         return ()
     return status.st_mtime_ns, status.st_size
-
-
-def append_whole(file: FileIO, data: bytes) -> None:
-    """Add `data` to a file opened with "ab" and without a buffer: all of it, or nothing and an OSError is raised."""
-    size = os.fstat(file.fileno()).st_size
-    try:
-        if file.write(data) < len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file.name)
-        os.fsync(file)
-    except OSError:
-        file.truncate(size)
-        raise
 
 
 def read_plain(path: Path, most: int) -> bytes:

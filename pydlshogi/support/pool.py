@@ -1,11 +1,10 @@
-"""A pool of workers, which are processes of this machine or of a cluster: `WorkerPool.map(task, items, deadline)`.
+"""A pool of workers, which are processes of this machine or of a cluster: `WorkerPool.map(task, items)`.
 
 A task opens what its items need, a network or an engine say, and hands over the function that does one item. A worker
 keeps a task open until it gets another one. Workers end with the process that started them, however that ended.
 """
 
 import atexit
-import faulthandler
 import os
 import pickle
 import select
@@ -37,7 +36,6 @@ Outcome = tuple[Any, Exception | None]
 
 _POLL_SECONDS: Final = 2.0
 """Between looks whether the pool has grown."""
-_STDERR: Final = 2
 _GRACE: Final = 5.0
 """Seconds a process has to end by itself."""
 _REMIND: Final = 0.25
@@ -70,7 +68,7 @@ class WorkerPool(ABC):
         """`value`, pickled for a worker."""
 
     @abstractmethod
-    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+    def submit(self, task: bytes, item: bytes) -> Future[Outcome]:
         """Have a free worker call `work` with these arguments."""
 
     @abstractmethod
@@ -91,19 +89,18 @@ class WorkerPool(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def map(self, task: Task[Item, Result], items: Iterable[Item], deadline: float) -> Iterator[tuple[Item, Result]]:
+    def map(self, task: Task[Item, Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
         """Each of `items` once, with its result, in the order in which they are done.
 
         Items are taken when a worker is free, so there may be any number. What `task` raises is raised here. PoolError:
-        a worker died, or took more than `deadline` seconds to open the task and do an item. To leave before the end
-        breaks off what is under way.
+        a worker died. To leave before the end breaks off what is under way.
         """
         pickled, rest = self.dumps(task), iter(items)
         pending: dict[Future[Outcome], Item] = {}
         try:
             while True:
                 for item in islice(rest, max(0, self.size() - len(pending))):
-                    pending[self.submit(pickled, self.dumps(item), deadline)] = item
+                    pending[self.submit(pickled, self.dumps(item))] = item
                 if not pending:
                     return
                 for future in wait(pending, _POLL_SECONDS, FIRST_COMPLETED).done:
@@ -116,11 +113,11 @@ class WorkerPool(ABC):
             self.break_off()
             raise
 
-    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item], deadline: float) -> Iterator[Result]:
+    def in_order(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """What `function` makes of each of `items`, in their order; otherwise as `map`."""
         early: dict[int, Result] = {}
         awaited = 0
-        for (number, _), result in self.map(Plain(partial(_of_numbered, function)), enumerate(items), deadline):
+        for (number, _), result in self.map(Plain(partial(_of_numbered, function)), enumerate(items)):
             early[number] = result
             while awaited in early:
                 yield early.pop(awaited)
@@ -145,13 +142,13 @@ class ProcessPool(WorkerPool):
     def dumps(self, value: Any) -> bytes:
         return pickle.dumps(value)
 
-    def submit(self, task: bytes, item: bytes, deadline: float) -> Future[Outcome]:
+    def submit(self, task: bytes, item: bytes) -> Future[Outcome]:
         if self._executor is None:
             # Forking would copy the locks of the caller's threads in whatever state they are.
             self._executor = ProcessPoolExecutor(self._count, get_context("spawn"), _begin)
         before = active_children()
         with _ctrl_c_held_back():
-            future = self._executor.submit(_work, task, item, deadline)
+            future = self._executor.submit(_work, task, item)
         self._processes |= {*active_children()} - {*before}
         return future
 
@@ -159,7 +156,7 @@ class ProcessPool(WorkerPool):
         try:
             return future.result()
         except BrokenProcessPool:
-            raise PoolError("a worker died: it had too little memory, or an item took too long") from None
+            raise PoolError("a worker died, of too little memory perhaps") from None
 
     def break_off(self) -> None:
         end = monotonic() + _GRACE
@@ -240,9 +237,8 @@ class _Opened:
 _opened: Final = _Opened()
 
 
-def work(task: bytes, item: bytes, deadline: float) -> Outcome:
-    """Do an item of a task. After `deadline` seconds the process ends and shows where it was."""
-    faulthandler.dump_traceback_later(deadline, exit=True, file=_STDERR)
+def work(task: bytes, item: bytes) -> Outcome:
+    """Do an item of a task."""
     try:
         _opened.open(task)
         return _opened.function(pickle.loads(item)), None
@@ -255,18 +251,16 @@ def work(task: bytes, item: bytes, deadline: float) -> Outcome:
     except BaseException:
         _opened.close()
         raise
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 _leaving: Final = threading.Event()
 
 
-def _work(task: bytes, item: bytes, deadline: float) -> Outcome:
+def _work(task: bytes, item: bytes) -> Outcome:
     try:
         # Where the signal comes while a result is sent back, the executor swallows the exception.
         if not _leaving.is_set():
-            return work(task, item, deadline)
+            return work(task, item)
     except SystemExit:  # an executor's process would go on
         pass
     _opened.close()

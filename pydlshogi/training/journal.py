@@ -1,6 +1,6 @@
 """What a run says: log.jsonl, its journal, and lines for those who watch.
 
-The journal outlives full disks and killed processes, and fits the run after a resumption.
+The journal is there whole or not at all, and fits the run after a resumption.
 """
 
 import json
@@ -12,29 +12,26 @@ from typing import Any, Final, Self
 
 from tqdm import tqdm
 
-from pydlshogi.support.files import append_whole, write_whole
+from pydlshogi.support.files import write_whole
 
 EVERY: Final = 10.0
 """Seconds between two lines of a heartbeat."""
 
 
 class Journal:
-    """One JSON object a line, each with its "step". What a full disk refuses waits for the next line."""
+    """One JSON object a line, each with its "step"."""
 
     def __init__(self, path: Path, step: int) -> None:
         """Lines after `step` are dropped: the run that resumes there writes them again."""
         self._path = path
-        self._waiting = b""
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
-        kept = [line for line in lines if _step_of(line) <= step]
-        write_whole(path, "".join(line + "\n" for line in kept).encode())
+        self._content = "".join(f"{line}\n" for line in lines if _step_of(line) <= step)
+        write_whole(path, self._content.encode())
 
     def write(self, line: dict[str, Any]) -> None:
-        """Append a line. Raises OSError if that is not possible now."""
-        self._waiting += json.dumps(line).encode() + b"\n"
-        with self._path.open("ab", buffering=0) as file:
-            append_whole(file, self._waiting)
-        self._waiting = b""
+        """Add a line. Raises OSError."""
+        self._content += json.dumps(line) + "\n"
+        write_whole(self._path, self._content.encode())
 
 
 def say(text: str) -> None:

@@ -36,7 +36,6 @@ class Process:
     """
 
     def __init__(self) -> None:
-        _open_missing_streams()
         self._stdin, self._stdout = os.dup(0), os.fdopen(os.dup(1), "wb")
         empty = os.open(os.devnull, os.O_RDONLY)
         os.dup2(empty, 0)
@@ -120,17 +119,6 @@ class Process:
             self.close()
         finally:
             os._exit(0)
-
-
-def _open_missing_streams() -> None:
-    """Where the process was started without some of the standard streams, what is opened next would become them."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free: this one
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def decoded(raw: bytes) -> str:

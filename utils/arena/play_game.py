@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded
-from utils.arena.engines import START_SECONDS, EngineDied, EngineError, EngineProcess, EngineSilent
+from utils.arena.engines import EngineDied, EngineError, EngineProcess, EngineSilent
 from utils.arena.games import Colour, Judge, Opening, Overrun, PlayedGame, Verdict, kind_of, other
 
 Side = Literal["A", "B"]
@@ -206,14 +206,6 @@ def random_opening(
             engine.set_option(multipv, "1")
             return start._replace(moves=tuple(referee.moves))
     raise EngineError(f"found no {plies} moves that keep the game open, {OPENING_ATTEMPTS} times")
-
-
-def longest_game(limits: Sequence[Limit], rules: MatchRules, random_plies: int = 0) -> float:
-    """Seconds that no game takes: an engine that is silent for long has been killed before."""
-    move = max(limit.byoyomi_ms + limit.increment_ms for limit in limits) + rules.tolerance_ms
-    main = sum(limit.main_ms for limit in limits)
-    moves = (main + rules.max_moves * move) / 1000 + rules.max_moves * rules.patience_s
-    return 2 * START_SECONDS + OPENING_ATTEMPTS * 60 * random_plies + moves
 
 
 # A match

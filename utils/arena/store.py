@@ -3,8 +3,10 @@
 It knows no processes.
 """
 
+import errno
 import glob
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -15,7 +17,7 @@ from typing import Any, Literal
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import settle
 from pydlshogi.support.elo import Sprt, estimate, histogram_of_pairs, superiority
-from pydlshogi.support.files import append_whole, write_whole
+from pydlshogi.support.files import write_whole
 from utils.arena.games import Colour, PlayedGame, kind_of
 from utils.arena.play_game import SIDES, Limit, Settings, Side
 
@@ -82,7 +84,15 @@ class Store:
         }
         names_of_colours = names[side_of["b"]], names[side_of["w"]]
         write_whole(record, self._kind.record(played, names_of_colours, f"{self.out.name} {number}").encode())
-        append_whole(self._file, f"{json.dumps(line)}\n".encode())
+        data = f"{json.dumps(line)}\n".encode()
+        size = os.fstat(self._file.fileno()).st_size
+        try:
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._file.name)
+            os.fsync(self._file)
+        except OSError:
+            self._file.truncate(size)
+            raise
         self.games[number] = line
 
 

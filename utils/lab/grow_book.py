@@ -34,7 +34,7 @@ from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookMove, k
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN, move_of
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.tasks import deadline, load_network
+from pydlshogi.learning.tasks import load_network
 from pydlshogi.player.ask import ask
 from pydlshogi.player.base_player import BasePlayer, Info
 from pydlshogi.player.clock import Clock, Limits
@@ -118,9 +118,9 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
                     heapq.heappush(waiting, (further, number + 1, after, key, place))
         return ends
 
-    def grow(self, count: int, pool: WorkerPool, task: Task[list[End], list[Found]], deadline: float) -> None:
-        """Search `count` positions, fewer where no line goes on; for SIDE_BY_SIDE of them a worker may take `deadline`
-        seconds. What was found before Ctrl-C stays. Raises PoolError."""
+    def grow(self, count: int, pool: WorkerPool, task: Task[list[End], list[Found]]) -> None:
+        """Search `count` positions, fewer where no line goes on. What was found before Ctrl-C stays. Raises
+        PoolError."""
         under_way: set[Key] = set()
         searched = asked = 0
 
@@ -134,7 +134,7 @@ class GrowingBook(ABC, Generic[Key, End, Found]):
             before = -1
             while before < searched < count:
                 before, asked = searched, searched
-                for ends, found in pool.map(task, items(), deadline):
+                for ends, found in pool.map(task, items()):
                     for end, said in zip(ends, found, strict=True):
                         self.add(end, said)
                     searched += len(ends)
@@ -264,9 +264,8 @@ def grow(options: argparse.Namespace, pool: WorkerPool) -> int:
             raise BookError(f"{options.book}: {there.bad_lines[0]}")
         book = ShogiBook(there.positions())
     task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
-    longest = deadline(SIDE_BY_SIDE, options.playouts, options.network.stat().st_size)
     try:
-        book.grow(options.search, pool, task, longest)
+        book.grow(options.search, pool, task)
     finally:
         write(book.numbered(), options.book)
     return sum(map(bool, book.after.values()))
@@ -276,8 +275,6 @@ def grow(options: argparse.Namespace, pool: WorkerPool) -> int:
 
 _OTHELLO_PLY_COST: Final = 50
 """Hundredths of a disc."""
-_DEADLINE: Final = 3600.0
-"""Seconds that a worker may take for what it gets at once."""
 _OthelloEnd = tuple[Position, list[Position]]
 """Where the book ends, and what that leads to and the book does not hold."""
 
@@ -342,7 +339,7 @@ def grow_othello(options: argparse.Namespace, pool: WorkerPool) -> int:
     """Add to a book of Othello; returns how many positions it knows."""
     book = OthelloBook(read_openings(options.book) if options.book.exists() else NO_OPENINGS)
     try:
-        book.grow(options.search, pool, partial(judging, options.level), _DEADLINE)
+        book.grow(options.search, pool, partial(judging, options.level))
     finally:
         book.save(options.book)
     return len(book.known.keys() | book.after.keys())

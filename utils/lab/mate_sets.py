@@ -33,8 +33,6 @@ _ANNOUNCED: Final = re.compile(r"info .*\bscore mate (-?\d+)\b.* pv (.+)")
 _JUDGE_NODES: Final = 200_000
 _PATIENCE: Final = 60.0
 """Seconds beyond its time after which an engine is given up."""
-_DEADLINE: Final = 600.0
-"""Seconds for all that is done about a position, beyond the engine's time."""
 HEADING: Final = "| set | positions | mate found | called none | wrong | ms, median | longest |\n|" + "---|" * 7
 
 
@@ -177,11 +175,11 @@ def measure(arguments: argparse.Namespace) -> int:
     """Print the table, and what was wrong. Returns the exit status."""
     options = option_settings(arguments.option)
     task = partial(examination, arguments.engine, options, arguments.mate, arguments.byoyomi)
-    deadline, wrong = _DEADLINE + (arguments.byoyomi or arguments.mate) / 1000, False
+    wrong = False
     print(HEADING)
     with pool_of(arguments.workers, None) as pool:
         for path in arguments.files:
-            judged = list(pool.map(task, read_problems(path), deadline))
+            judged = list(pool.map(task, read_problems(path)))
             print(row(path.name, [verdict for _, verdict in judged]), flush=True)
             for problem, verdict in judged:
                 wrong = wrong or bool(verdict.objection)

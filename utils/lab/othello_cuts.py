@@ -41,7 +41,6 @@ LEAST_SLOPE: Final = 0.1
 """A line that falls would turn the cuts round."""
 _TASK: Final = 20
 """Positions that a process searches at a time."""
-_LONGEST_TASK: Final = 3600.0
 
 
 class Form(NamedTuple):
@@ -130,7 +129,7 @@ def measure(
             return
         tasks = [roomy[first : first + _TASK] for first in range(0, len(roomy), _TASK)]
         work = partial(values, depth=depth, weights=weights, probing=probing_of(cuts))
-        bar = tqdm(pool.in_order(work, tasks, _LONGEST_TASK), total=len(tasks), desc=f"depth {depth}", disable=None)
+        bar = tqdm(pool.in_order(work, tasks), total=len(tasks), desc=f"depth {depth}", disable=None)
         found = np.full(len(positions), np.nan)
         found[empties > depth + ROOM] = np.concatenate(list(bar))
         known[depth] = found

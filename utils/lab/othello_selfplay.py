@@ -28,8 +28,6 @@ _EXACT: Final = 12
 """Positions with no more empty squares are solved."""
 _RANDOM_PLIES: Final = 30
 """Most random moves at the beginning; how many, from 4, is drawn."""
-_LONGEST: Final = 3600.0 * 24
-"""Seconds after which a process that plays the games of a file is given up."""
 
 
 @cache
@@ -81,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files = [options.out / f"selfplay-{number:05}.wtb" for number in range(1, 1 + -(-options.games // _GAMES))]
         missing = [file for file in files if not file.exists()]
         with ProcessPool(options.workers) as pool:
-            for file in pool.in_order(partial(_play_file, seed=options.seed, level=options.level), missing, _LONGEST):
+            for file in pool.in_order(partial(_play_file, seed=options.seed, level=options.level), missing):
                 print(file, flush=True)
 
     return exit_status("othello_selfplay", run)

@@ -32,7 +32,7 @@ from pydlshogi.games.shogi.training.recorded import Searched, with_legal_moves
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.played import expected_score, improved_policy
-from pydlshogi.learning.tasks import deadline, load_network
+from pydlshogi.learning.tasks import load_network
 from pydlshogi.network.backend import Backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array, write_arrays
@@ -158,9 +158,8 @@ def search(options: argparse.Namespace) -> None:
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     items = (item_of(number, positions, rows[number * of_a_set : (number + 1) * of_a_set]) for number in missing)
     task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
-    longest = deadline(of_a_set, max(1, options.playouts), options.network.stat().st_size)
     with pool_of(options.workers, None) as pool:
-        for item, found in tqdm(pool.map(task, items, longest), total=len(missing), unit="set", disable=None):
+        for item, found in tqdm(pool.map(task, items), total=len(missing), unit="set", disable=None):
             write_arrays(paths[item.number], found)
     print(f"{options.out} holds {options.sets} sets")
 

@@ -51,7 +51,6 @@ _PLAYED_OUT: Final = 0.15
 """...but for this share of games."""
 _PATIENCE: Final = 60.0
 """Seconds for an answer."""
-_LONGEST_SET: Final = 86400.0
 
 
 class TaughtMove(NamedTuple):
@@ -218,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missing = (item for item in items(options) if not (options.out / item.name).exists())
         try:
             with pool_of(options.workers, None) as pool:
-                for item, positions in tqdm(pool.map(task, missing, _LONGEST_SET), unit="set", disable=None):
+                for item, positions in tqdm(pool.map(task, missing), unit="set", disable=None):
                     write_whole(options.out / item.name, positions.tobytes())
         except EngineError as error:
             raise OneLineError(f"engine `{options.engine}` {error}") from error

@@ -33,7 +33,7 @@ from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
 from utils.arena.engines import EngineError, UsiEngine
 from utils.arena.games import STANDARD, Opening, read_openings
-from utils.arena.play_game import Limit, MatchRules, add_limits, longest_game, play_game
+from utils.arena.play_game import Limit, MatchRules, add_limits, play_game
 
 _STEP_FALLS: Final = 0.101
 _RATE_FALLS: Final = 0.602
@@ -147,7 +147,7 @@ def tune(arguments: argparse.Namespace) -> None:
 
     try:
         with pool_of(arguments.workers, None) as pool:
-            played = pool.map(task, pairs(), 2 * longest_game([arguments.limit] * 2, rules))
+            played = pool.map(task, pairs())
             for pair, points in tqdm(played, total=spsa.pairs, unit="pair", disable=None):
                 values = spsa.moved(values, pair.number, points)
                 both = {"changed": pair.options[0], "opposite": pair.options[1]}

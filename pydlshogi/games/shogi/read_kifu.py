@@ -21,8 +21,6 @@ _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""
 _LONGEST_LINE: Final = 1 << 20
 _FILES_PER_TASK: Final = 16
-_LONGEST_TASK: Final = 600.0
-"""Seconds after which a process that reads these files is given up."""
 
 
 class KifuError(OneLineError):
@@ -96,7 +94,7 @@ def read_many(paths: Iterable[Path], processes: int = 1) -> Iterator[tuple[Path,
         return
     parts = [paths[start : start + _FILES_PER_TASK] for start in range(0, len(paths), _FILES_PER_TASK)]
     with ProcessPool(processes) as pool:
-        read_parts = pool.in_order(_games_or_errors, parts, _LONGEST_TASK)
+        read_parts = pool.in_order(_games_or_errors, parts)
         yield from zip(paths, chain.from_iterable(read_parts), strict=True)
 
 

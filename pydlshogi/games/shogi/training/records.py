@@ -58,8 +58,6 @@ OWN: Final = ".positions"
 FORMAT: Final = 4
 """Part of the names in the cache: a change of what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128
-_LONGEST_TASK: Final = 600.0
-"""Seconds after which a worker that packs these games is given up."""
 _COMPLAINTS_SHOWN: Final = 10
 _LONGEST_LINE: Final = 1 << 20
 _MOST_PAWNS: Final = 18
@@ -133,7 +131,7 @@ def _build(
         hire() as pool,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
-        for positions, count, wrong in pool.in_order(partial(pack_units, split=split), parts, _LONGEST_TASK):
+        for positions, count, wrong in pool.in_order(partial(pack_units, split=split), parts):
             file.write(positions.tobytes())
             games += count
             complaints += wrong
