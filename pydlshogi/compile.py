@@ -9,9 +9,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from multiprocessing import Process
+from multiprocessing import Event, Process
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,8 +23,13 @@ from pydlshogi.support.compiled import kernels_folder
 from pydlshogi.support.files import shipped_model
 
 if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event as EventType
+
     from pydlshogi.uct.batch import Batch
     from pydlshogi.uct.search import Search
+
+_PATIENCE: Final = 120.0
+"""Seconds after which a process compiles what the other one, which may have been ended, did not."""
 
 
 def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[str]:
@@ -45,33 +50,34 @@ def compile_engines(games: Sequence[str], *, measure: bool = True) -> Iterator[s
 
 
 def compile_search() -> Iterator[str]:
-    """Let shogi be searched a little. A process of its own compiles the half of it meanwhile."""
-    from pydlshogi.evaluator import UniformEvaluator
+    """Compile what shogi is searched with, in two processes: all that looks for mates in one, as it shares rules."""
     from pydlshogi.games.shogi.dfpn import prepare
-    from pydlshogi.games.shogi.position import ShogiPosition
 
-    half = Process(target=_compile_half)
-    half.start()
-    if sys.platform != "win32":
-        os.nice(5)  # a core for the other half, whatever else there is to do
-    yield "mates"
-    prepare()
+    walked = Event()
+    rest = Process(target=_compile_rest, args=(walked,), daemon=True)
+    rest.start()
     yield "the search"
     search, batch = _search_of_shogi()
-    search.set_root(ShogiPosition())
-    search.backup(search.gather(batch, 0), UniformEvaluator().evaluate(batch))  # no playout: without `select`
-    half.join()
-    engine_named("shogi", "mcts").load().prepare()
+    search.gather(batch, 1)  # the way down a tree that has no root
+    walked.set()
+    yield "mates"
+    prepare()
+    rest.join()
 
 
-def _compile_half() -> None:
-    """The network, and the way down a tree, the largest kernel: of one that has no root."""
+def _compile_rest(walked: "EventType") -> None:
+    """The network and what a search does but walk; then all of both, which needs the walk."""
+    from pydlshogi.evaluator import UniformEvaluator
     from pydlshogi.games.shogi.game import GAME
+    from pydlshogi.games.shogi.position import ShogiPosition
     from pydlshogi.network.loading import load_backend
 
     search, batch = _search_of_shogi()
-    search.gather(batch, 1)
+    search.set_root(ShogiPosition())
+    search.backup(search.gather(batch, 0), UniformEvaluator().evaluate(batch))
     load_backend("winograd", shipped_model() / GAME.network, GAME.encodings, threads=1)
+    walked.wait(_PATIENCE)
+    engine_named("shogi", "policy").load().prepare()
 
 
 def _search_of_shogi() -> "tuple[Search, Batch]":

@@ -255,14 +255,16 @@ class _Rule(CPUDispatcher):
         return cast(Callable[..., Any], numba.njit(**_OPTIONS)(self.py_func))
 
 
-def rule(function: Function, **options: Any) -> Function:
+def rule(function: Function, *, forceinline: bool = False) -> Function:
     """Compile `function` as a part of the kernels that call it."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
+    # Where it is not said, numba has it from the first caller, and inlines what an inlined function calls.
+    options = _OPTIONS | {"forceinline": forceinline}
     if PLAIN:
-        return cast(Function, numba.njit(**_OPTIONS, **options)(function))
+        return cast(Function, numba.njit(**options)(function))
     options |= {"nopython": True, "no_cpython_wrapper": True}
-    return cast(Function, _Rule(function, targetoptions=_OPTIONS | options, pipeline_class=_RuleCompiler))
+    return cast(Function, _Rule(function, targetoptions=options, pipeline_class=_RuleCompiler))
 
 
 def inlined(function: Function) -> Function:
