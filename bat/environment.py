@@ -48,6 +48,7 @@ REDRAWN = 0.5
 """The same between two drawings of the bar that a terminal sees instead."""
 USUAL = 40.0
 """Seconds after which the bar is full."""
+HOW_TO_GO_ON = "Installed. bat/board opens the board in a browser; bat/mcts_player is what a GUI registers."
 # python.org's Python brings half of it, and the packages want all of it.
 RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/release/vc_redist.x64.exe and start again"
 CRASH = 0xC0000000
@@ -78,7 +79,11 @@ def main(arguments: list[str]) -> None:
             if not is_complete(extras):
                 tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes about half a minute.")
                 install(extras, Commands(lock, tell))
-                tell("Installed. A GUI that has given up waiting can start the engine again.")
+                tell(
+                    HOW_TO_GO_ON
+                    if tell is tell_terminal
+                    else "Installed. A GUI that gave up can start the engine again."
+                )
     except InstallError as error:
         fail(str(error))
     except OSError as error:
@@ -326,7 +331,7 @@ class Commands:
                 seconds = self._last_said - self._began
                 if bar:
                     done = "=" * int(30 * min(seconds / USUAL, 1))
-                    draw(f"[{done:30}] {self.NAMES[step - 1]}: {seconds:.0f} s")
+                    draw(f"[{done:30}] {step}/3 {self.NAMES[step - 1]}: {seconds:.0f} s of about {USUAL:.0f}")
                 else:
                     self._tell(f"Step {step} of {len(self.NAMES)}, {self.NAMES[step - 1]}: {seconds:.0f} s so far.")
 

@@ -198,6 +198,8 @@ class GameEntry(ABC):
     """The file in `model/`, or a whole path, that the shared search takes where nobody names another; "": none."""
     opponents: Mapping[str, Opponent] = ladder(1000)
     """Of people at the board, the weakest first."""
+    elo: Mapping[str, int] = {}
+    """Of opponents that were measured, counted from random moves: docs/strength.md."""
     starts: Mapping[str, str | None] = {"even": None}
     """Where a game may begin, as `position` takes it: the usual start first, then handicaps."""
     judged_visits = 200

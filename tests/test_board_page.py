@@ -635,6 +635,12 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     person.press("End")
     person.moves(12)
     assert (person.text("#status"), page.locator("#rematch").is_hidden()) == ("White wins by resignation", True)
+    page.wait_for_selector("#lines tr")
+    box = page.locator("#moves").bounding_box()
+    person.button("Charts").click()
+    page.wait_for_selector("#losses rect")
+    assert page.locator("#moves").bounding_box() == box
+    person.press("Escape")
     marked = [judged["number"] for judged in person.board.state()["judged"] if judged["mark"]]
     assert marked
     person.press("m")  # after the last of them comes the first

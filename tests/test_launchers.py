@@ -244,7 +244,8 @@ def test_a_terminal_sees_a_bar(installed: Checkout) -> None:
     bars = [line for line in lines if line.startswith("[")]
     assert bars[0].count("=") < bars[-1].count("=")
     assert lines[0].startswith("pydlshogi: Installing")
-    assert next(line for line in reversed(lines) if line).startswith("pydlshogi: Installed.")
+    assert next(line for line in reversed(lines) if line).startswith("pydlshogi: Installed. bat/board opens")
+    assert re.fullmatch(r"\[=* *\] 2/3 installing packages: \d+ s of about 1 *", bars[0])
 
 
 @on_posix

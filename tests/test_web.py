@@ -1482,5 +1482,8 @@ def test_every_word_is_there_in_both_languages() -> None:
     endings |= {f"{discs}, both pass" for discs in ("more discs", "equal discs")}
     assert endings <= english
     assert endings <= japanese
+    table = (ROOT / "docs" / "strength.md").read_text(encoding="utf-8")
     for game, offered in setup()["games"].items():
+        assert all(f": {name} | +{elo} ±" in table for name, elo in GAMES[game].elo.items())
+        assert [*offered["near"]] == [*offered["opponents"]][: len(offered["near"])]
         assert {game, *offered["opponents"], *offered["starts"]} <= japanese

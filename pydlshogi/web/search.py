@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import RLock
 from typing import Final, TypeAlias
 
@@ -62,6 +63,11 @@ class Engines:
     def set_up(self, game: str, start: str | None) -> PlayedPosition:
         """The first position of a game, under the rules of the engine that analyses. Raises PlayerError."""
         return Replay().position(self._pool.engine_for(Question(game)), start, (), 0)
+
+    def network(self, game: str) -> str:
+        """The file of the network of the engine that analyses; "" where that has none."""
+        options = self._pool.engine_for(Question(game)).options
+        return Path(getattr(options, "modelfile", "") or GAMES[game].network).name
 
     def known_moves(self, game: str, position: PlayedPosition) -> tuple[Sequence[KnownMove], str]:
         """What the books of the engine that analyses know of a position, and what was wrong with them."""

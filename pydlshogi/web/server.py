@@ -288,7 +288,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_head(HTTPStatus.OK, {"Content-Type": "text/event-stream", "Connection": "close"})
         self.server.table.attend()
         with closing(self.server.news.hear()) as heard, suppress(OSError):  # once a page has left
-            self._tell({"setup": setup()})  # first: a page draws no game of whose look it has not heard
+            self._tell(
+                {"setup": setup() | {"networks": self.server.table.networks()}}
+            )  # first: a page draws no game of whose look it has not heard
             if address := self.server.network_address:
                 code = qr_code(address)
                 drawn = code.svg_inline(omitsize=True) if code else ""

@@ -7,6 +7,7 @@ It knows no HTTP.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -110,6 +111,10 @@ class Table:
                 self._clock.attended = True
                 self._clock.follow(self._game)
             self._say_state()
+
+    def networks(self) -> dict[str, str]:
+        """By game, the file of the network that it is played with."""
+        return {name: self._search.engines.network(name) for name in GAMES}
 
     # What people do
 
@@ -430,6 +435,7 @@ def setup() -> Message:
             name: {
                 "opponents": [name for name, opponent in game.opponents.items() if opponent.is_there()],
                 "starts": [*game.starts],
+                "near": _near(game.elo),
                 "hasPolicy": game.has_policy,
                 "look": game.look._asdict(),
                 "inDiscs": game.in_discs,
@@ -440,6 +446,17 @@ def setup() -> Message:
         "losses": LOSSES,
         "discLosses": DISC_LOSSES,
     }
+
+
+def _near(elo: Mapping[str, int]) -> dict[str, list[tuple[str, int, str, int]]]:
+    """Of each level, whether it is above or below its neighbours, by how much Elo, and how many of 10 games it wins."""
+    levels = [("randomMoves", 0), *elo.items()]
+    near: dict[str, list[tuple[str, int, str, int]]] = {name: [] for name in elo}
+    for (weaker, low), (stronger, high) in pairwise(levels):
+        won = round(10 / (1 + 10 ** ((low - high) / 400)))
+        near[stronger].append(("above", high - low, weaker, won))
+        near.get(weaker, []).append(("below", high - low, stronger, 10 - won))
+    return near
 
 
 def _made(command: Command, shown: TableGame, set_up: SetUp) -> TableGame:

@@ -32,6 +32,16 @@ class Dobutsu(GameEntry):
         ),
         "perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved),
     }
+    elo = {
+        "beginner": 196,
+        "novice": 406,
+        "easy": 650,
+        "casual": 844,
+        "medium": 1039,
+        "strong": 1283,
+        "hard": 1484,
+        "expert": 1680,
+    }
     learning = {
         "kind": "policy_value_dense",
         "depth": 3,

@@ -32,6 +32,16 @@ class Othello(GameEntry):
         "network search": Opponent("mcts", {}, 2000),
         "IaGo": Opponent("iago", {}, 2000),
     }
+    elo = {
+        "beginner": 138,
+        "novice": 341,
+        "easy": 558,
+        "casual": 754,
+        "medium": 1006,
+        "strong": 1219,
+        "hard": 1363,
+        "expert": 1510,
+    }
     judged_visits = 20_000
     judged_lines = 1
     has_policy = False

@@ -41,6 +41,18 @@ class Shogi(GameEntry):
         "policy only": Opponent("policy"),
         "one move ahead": Opponent("search1"),
     }
+    elo = {
+        "beginner": 158,
+        "novice": 371,
+        "easy": 590,
+        "casual": 836,
+        "medium": 1037,
+        "strong": 1210,
+        "hard": 1472,
+        "expert": 1678,
+        "master": 1898,
+        "champion": 2129,
+    }
     starts = {
         "even": None,
         "lance handicap": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",

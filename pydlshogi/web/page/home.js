@@ -49,6 +49,9 @@ export class Home {
     $('otherLabel').textContent = this.word('white', begun)
     $('startField').hidden = from.length === 1
     $('startTextLabel').textContent = this.word('sfen', game)
+    const near = this.setup.games[game].near[$('opponent').value] ?? [] // the levels beside it
+    $('strength').textContent = [...near.map(([way, elo, other, won]) => this.word(way).replace('#e', elo).replace('#o', this.word(other)).replace('#n', won)),
+      `${this.word('network')}: ${this.setup.networks[game]}`].join(' ')
   }
 
   makeCards () {

@@ -26,10 +26,7 @@ export function write ({ rows, turn, hands }) {
   return `${board.join('/')} ${turn} ${held || '-'}`
 }
 
-export function isBlack (piece) {
-  const letter = piece.at(-1)
-  return letter === letter.toUpperCase()
-}
+export const isBlack = piece => piece.at(-1) === piece.at(-1).toUpperCase()
 
 /** What to colour as the last move: its squares. A hand is none: after a drop the same name is the other side's. */
 export function touched (move) {

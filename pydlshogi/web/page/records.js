@@ -54,8 +54,7 @@ export class Records {
   async save () {
     const answer = await this.server.ask('record')
     if (!answer?.ok) return
-    const [, name] = answer.headers.get('Content-Disposition').split("''")
-    offer(await answer.blob(), decodeURIComponent(name))
+    offer(await answer.blob(), decodeURIComponent(answer.headers.get('Content-Disposition').split("''")[1]))
   }
 
   /** Which game is shown of a file of several; a number that is being typed stays. */
