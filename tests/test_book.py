@@ -498,7 +498,6 @@ def test_depth_and_rare_moves_are_limited_and_a_list_names_records(records: Path
         (["kifu", "--out", "there.db"], "there.db exists (--overwrite replaces it)"),
         (["kifu", "--out", "nowhere/own.db"], "nowhere/own.db: No such file or directory"),
         (["nowhere", "--out", "own.db"], "nowhere: no such folder"),
-        (["there.db", "--out", "there.db", "--overwrite"], "there.db is what the book is to be made from"),
         (["kifu", "--out", "kifu", "--overwrite"], "kifu: Is a directory"),
         (["kifu", "--out", "own.db", "--min-games", "4"], "no move was played in 4 of 4 games with a result: no book"),
     ],

@@ -108,8 +108,6 @@ def sources(paths: Iterable[Path]) -> list[Path]:
 def collect(options: argparse.Namespace) -> None:
     """Make the book of games."""
     out: Path = options.out
-    if out.exists() and any(source.exists() and source.samefile(out) for source in options.source):
-        raise BookError(f"{out} is what the book is to be made from")
     files = sources(options.source)
     maker = BookMaker(options.plies)
     unread = 0

@@ -78,8 +78,6 @@ def export(out: Path, weights: Weights) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     out: Path = options.out
-    if out.exists() and any(network.exists() and network.samefile(out) for network in options.networks):
-        raise ModelError(f"{out} is what the network is to be made from")
     for path in (out, out.with_suffix(".json")):
         if path.exists() and not options.overwrite:
             raise ModelError(f"{path} exists (--overwrite replaces it)")

@@ -26,8 +26,6 @@ QUIT_SECONDS = 2.0
 """Two engines, one after the other, are done within the grace that a pool gives its processes."""
 LINES_AHEAD = 10_000
 """Read before anybody asks; an engine that says more has to wait."""
-MOST_LINES = 1_000_000
-"""Of one answer."""
 LONGEST_LINE = 1 << 20
 """Bytes."""
 
@@ -101,7 +99,7 @@ class EngineProcess(ABC):
         """When the last line did."""
         self._said = ""
         """The last line that was not empty."""
-        self._deadline, self._unanswered, self._ended = 0.0, 0, False
+        self._deadline, self._ended = 0.0, False
         self._lines: Queue[tuple[bytes, float] | None] = Queue(LINES_AHEAD)
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -123,7 +121,7 @@ class EngineProcess(ABC):
 
     def allow(self, seconds: float) -> None:
         """A deadline for the next answer."""
-        self._deadline, self._unanswered = time.perf_counter() + seconds, 0
+        self._deadline = time.perf_counter() + seconds
 
     def line(self) -> str:
         """The next line. Raises EngineSilent at the deadline, when the process is killed, and EngineDied at the end of
@@ -137,9 +135,8 @@ class EngineProcess(ABC):
             self._lines.put(None)
             raise EngineDied("has stopped")
         line, self.arrived = item
-        self._unanswered += 1
         # An engine that never stops talking is as good as silent.
-        if self.arrived > self._deadline or self._unanswered > MOST_LINES:
+        if self.arrived > self._deadline:
             self.kill()
             raise EngineSilent("talks on and on and does not answer")
         # Protocols are ASCII: a stray byte in a remark must not end the match.

@@ -13,7 +13,7 @@ from datetime import date
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from pydlshogi.catalogue import game_named
 from pydlshogi.games.dobutsu.position import DobutsuPosition, in_other_dialect, sfen_in_other_dialect
@@ -43,22 +43,6 @@ class Verdict(NamedTuple):
 def other(colour: Colour) -> Colour:
     """The opponent's colour."""
     return "w" if colour == "b" else "b"
-
-
-class Judge(Protocol):
-    """The referee of one game: its moves so far, and what another one comes to."""
-
-    moves: list[str]
-
-    @property
-    def turn(self) -> Colour:
-        """The side to move."""
-
-    def play(self, move: str) -> Verdict | None:
-        """Make `move` and judge; None while the game goes on. An illegal move is not made and loses."""
-
-    def declare(self) -> Verdict:
-        """Judge `bestmove win`."""
 
 
 class Referee:
@@ -179,6 +163,10 @@ class DobutsuReferee(EntryReferee):
         if any(pieces >> 4 * target & 15 == ENEMY + LION for target in (legal // WAYS).tolist()):
             return Verdict(self.turn, "mate")
         return Verdict(None, "sennichite") if position.threefold() else None
+
+
+Judge: TypeAlias = Referee | EntryReferee
+"""The referee of one game: its moves so far, and what another one comes to."""
 
 
 class Opening(NamedTuple):

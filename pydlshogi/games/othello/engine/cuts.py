@@ -4,6 +4,7 @@ They are measured by `python -m utils.lab.othello_learn cuts`.
 """
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -101,15 +102,7 @@ def read_cuts(path: Path) -> Cuts:
     try:
         content = tomllib.loads(read_plain(path, _LARGEST_FILE).decode())
         pairs = tuple(
-            CutPair(
-                int(pair["depth"]),
-                int(pair["shallow"]),
-                _two(pair["slope"]),
-                _two(pair["offset"]),
-                _two(pair["deviation"]),
-                int(pair["positions"]),
-                float(pair["correlation"]),
-            )
+            CutPair(*(read(pair[name]) for name, read in zip(CutPair._fields, _READ, strict=True)))
             for pair in content["pair"]
         )
         cuts = Cuts(float(content["deviations"]), bool(content["everywhere"]), pairs)
@@ -126,6 +119,10 @@ def read_cuts(path: Path) -> Cuts:
 def _two(ends: Any) -> tuple[float, float]:
     first, second = ends
     return float(first), float(second)
+
+
+_READ: Final[tuple[Callable[[Any], Any], ...]] = (int, int, _two, _two, _two, int, float)
+"""What reads each field of a pair."""
 
 
 def described(pair: CutPair) -> str:
