@@ -21,6 +21,7 @@ import numpy as np
 
 from pydlshogi.games.shogi.board import (
     DROP,
+    HIGH_BITS,
     ORIGIN,
     PROMOTE,
     SEVEN_BITS,
@@ -28,6 +29,7 @@ from pydlshogi.games.shogi.board import (
     army,
     attackers,
     between,
+    has_all,
     held,
     occupied,
     of_kind,
@@ -109,7 +111,6 @@ _CHILD: Final = np.dtype(
 
 _MIX: Final[Any] = np.uint64(0x9E3779B97F4A7C15)
 _BY_PLIES: Final[Any] = np.uint64(0xD6E8FEB86659FD93)
-_HIGH: Final[Any] = np.uint64(0x8080808080808080)
 _LOW: Final[Any] = np.uint64(0x7F7F7F7F7F7F7F7F)
 _BYTE: Final[Any] = np.uint64(255)
 _TURN: Final[Any] = np.uint64(1)
@@ -143,11 +144,6 @@ class _Job(NamedTuple):
 
 
 @inlined
-def _has_all(hand: int, other: int) -> bool:
-    return bool(((word(hand) | _HIGH) - word(other)) & _HIGH == _HIGH)
-
-
-@inlined
 def _kinds(high: int) -> int:
     """Whole bytes from their highest bits."""
     return word((high >> word(7)) * _BYTE)
@@ -155,19 +151,19 @@ def _kinds(high: int) -> int:
 
 @inlined
 def _union(one: int, other: int) -> int:
-    more = _kinds(((one | _HIGH) - other) & _HIGH)
+    more = _kinds(((one | HIGH_BITS) - other) & HIGH_BITS)
     return (one & more) | (other & ~more)
 
 
 @inlined
 def _intersection(one: int, other: int) -> int:
-    more = _kinds(((one | _HIGH) - other) & _HIGH)
+    more = _kinds(((one | HIGH_BITS) - other) & HIGH_BITS)
     return (other & more) | (one & ~more)
 
 
 @inlined
 def _held_kinds(hand: int) -> int:
-    return _kinds((hand + _LOW) & _HIGH)
+    return _kinds((hand + _LOW) & HIGH_BITS)
 
 
 @rule
@@ -218,18 +214,18 @@ def _lookup(table: Records, key: int, hand: int) -> _Known:
         if entry.key != key:
             continue
         if entry.proof == 0:
-            if wide(entry.plies) < plies and _has_all(hand, entry.hand):
+            if wide(entry.plies) < plies and has_all(hand, entry.hand):
                 plies, bound, move = wide(entry.plies), word(entry.hand), wide(entry.move)
         elif entry.disproof == 0:
-            if _has_all(entry.hand, hand):
+            if has_all(entry.hand, hand):
                 return _Known(wide(_INFINITE), wide(0), wide(0), word(entry.hand), wide(0), True)
         elif entry.hand == hand:
             known = True
             proof, disproof = max(proof, wide(entry.proof)), max(disproof, wide(entry.disproof))
-        elif _has_all(entry.hand, hand):
+        elif has_all(entry.hand, hand):
             known = True
             proof = max(proof, wide(entry.proof))
-        elif _has_all(hand, entry.hand):
+        elif has_all(hand, entry.hand):
             known = True
             disproof = max(disproof, wide(entry.disproof))
     if plies < ENDLESS:
@@ -273,12 +269,12 @@ def _store(
         if entry.key == key:
             if entry.proof == 0:
                 if proof == 0:
-                    if _has_all(bound, entry.hand) and entry.plies <= plies:
+                    if has_all(bound, entry.hand) and entry.plies <= plies:
                         return
-                    if _has_all(entry.hand, bound) and plies <= entry.plies:
+                    if has_all(entry.hand, bound) and plies <= entry.plies:
                         place, rank = at, wide(4)
             elif entry.disproof == 0:
-                if disproof == 0 and _has_all(bound, entry.hand):
+                if disproof == 0 and has_all(bound, entry.hand):
                     place, rank = at, wide(4)
             elif entry.hand == exact and rank < 3:
                 place, rank = at, wide(3)
@@ -327,7 +323,7 @@ def _ancestor(arrays: _Arrays, depth: int, key: int, hand: int) -> int:
         return _NOTHING
     while depth >= 0:
         frame = arrays.frames[depth]
-        if frame.key == key and _has_all(frame.hand, hand):
+        if frame.key == key and has_all(frame.hand, hand):
             return depth
         depth -= 2
     return _NOTHING

@@ -1,18 +1,18 @@
 """The rules of shogi, compiled: `RULES`. There are no others: searches, positions and records go by them."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
-from pydlshogi.games.shogi.board import army, held, of_side
+from pydlshogi.games.shogi.board import army, has_all, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
 from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count
-from pydlshogi.support.compiled import rule, wide, word
+from pydlshogi.support.compiled import rule, wide
 
 SETTINGS: Final = np.dtype(
     [
@@ -27,7 +27,6 @@ _WON: Final = 1
 _LOST: Final = -1
 _IN_ONE: Final = 2
 _FEWEST_INVADERS: Final = 10
-_HIGH_BITS: Final[Any] = np.uint64(0x8080808080808080)
 
 
 @rule
@@ -72,12 +71,6 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
 
 
 @rule
-def _has_all(hand: int, other: int) -> bool:
-    """Whether a hand has at least as much of each kind as another: no byte of the difference borrows. (Apery's way.)"""
-    return bool(((word(hand) | _HIGH_BITS) - word(other)) & _HIGH_BITS == _HIGH_BITS)
-
-
-@rule
 def _always_in_check(trail: Records, last: int) -> bool:
     """Whether the side to move at trail[last] is in check there and each time before, but for the first position."""
     always = True
@@ -99,9 +92,9 @@ def repetition(trail: Records, distance: int) -> int:
             return _LOST
         return _WON if _always_in_check(trail, distance) else DRAWN
     side = wide(now.turn)
-    if _has_all(now.hands[side], then.hands[side]):
+    if has_all(now.hands[side], then.hands[side]):
         return _WON
-    return _LOST if _has_all(then.hands[side], now.hands[side]) else UNDECIDED
+    return _LOST if has_all(then.hands[side], now.hands[side]) else UNDECIDED
 
 
 RULES: Final = Rules(
