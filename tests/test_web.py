@@ -1073,6 +1073,24 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
     assert board.state()["asked"] is None
 
 
+def test_the_mistakes_of_earlier_games_are_practised_one_after_another(board: Board, asked: list[Task]) -> None:
+    for moves in ("7g7f 3c3d 2g2f", "2g2f 8c8d 7g7f"):
+        board.new(moves=moves)
+        first = len(asked)
+        board.do("judge", on=True)
+        while board.state()["judging"]:
+            tasks, asked[first:] = [task for task in asked[first:] if not task.cancelled.is_set()], []
+            for task in tasks:
+                answer(task, (0.5, 0.5, 0.5, 0.8)[len(task.question.moves)])
+    for move in ("2g2f", "7g7f", "2g2f"):
+        assert board.do("practise") == ""
+        state = board.state()
+        assert (state["moves"][0], state["asked"]["ply"], state["at"]) == (move, 2, 2)
+    board.play("9g9f")
+    assert board.do("practise") == ""  # whatever was tried
+    assert (board.state()["moves"][0], board.state()["asked"]["ply"]) == ("7g7f", 2)
+
+
 @pytest.mark.parametrize(
     ("game", "start", "moves", "win_rate"),
     [

@@ -192,7 +192,7 @@ class Review:
             "judging": self._look.state(),
             "winRates": [self.win_rate(node) for node in line],
             "judged": [self._said_of(each, line) for each in judged] or self._recorded(line),
-            "practice": self._practice(judged),
+            "practice": self.tasks(line),
             "asked": self._asked(judged),
             "summary": [
                 account._asdict()
@@ -207,14 +207,14 @@ class Review:
         better = [*written(self._game.entry.look, before.sfen, best, before.move)] if best else None
         return as_json(judged) | {"sure": self._is_sure(judged, line), "better": better}
 
-    def _practice(self, judged: Sequence[Judgement]) -> list[int]:
-        """After how many moves a person could have done much better. `judged`: the moves of the line shown."""
+    def tasks(self, shown: Sequence[Node]) -> list[int]:
+        """After how many moves of the game a person could have done much better."""
         game = self._game
-        line = game.left.line if game.left else game.line
+        line = game.left.line if game.left else shown
         people = [side for side, name in enumerate(game.sides) if not name] or [0, 1]
         return [
             each.number - 1
-            for each in (self.judgements(line) if game.left else judged)
+            for each in self.judgements(line)
             if each.turn in people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
         ]
 

@@ -130,6 +130,7 @@ class Table:
             "hint": self._hint,
             "policy": self._policy,
             "judge": self._judge,
+            "practise": lambda _: self._replace(self._next_task),
             "pace": self._set_pace,
             "pause": self._pause,
             "step": self._step,
@@ -229,6 +230,23 @@ class Table:
             self._search.watched = False
             self._review.start(depth)
         self._changed()
+
+    def _next_task(self) -> None:
+        """Ask for the next mistake of the game, else for the first one of an earlier game, and so on round them all."""
+        asked = self._game.asked
+        before = self._game.line.index(asked) if asked else -1
+        for _ in range(self._shelf.earlier + 2):
+            game = self._game
+            if game.left:
+                game.come_back()
+            for task in self._review.tasks(game.line):
+                if task > before:
+                    game.ask(task)
+                    return
+            before = -1
+            if self._shelf.earlier:
+                self._shelf.take_earlier()
+        raise Refused("there is no mistake to practise")
 
     def _set_pace(self, command: Command) -> None:
         if command.get("seconds") not in PACES:

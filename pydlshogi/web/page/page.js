@@ -172,7 +172,7 @@ function showButtons () {
     otherLevel: !nextLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
     nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes(state).includes(state.at), answer: !veiled(), progress: !state.judging,
-    practise: state.practice.length < (asked ? 2 : 1) || state.judging,
+    practise: (asked ? state.practice.length < 2 && !state.earlier : !state.practice.length) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
@@ -193,7 +193,7 @@ function showButtons () {
   const looksThrough = !state.sides[0] && !state.sides[1]
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
-    [asked?.found && state.practice.length > 1, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
+    [asked?.found && (state.practice.length > 1 || state.earlier), 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
     [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file && state.moves.length, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
@@ -367,11 +367,6 @@ $('pass').onclick = () => send({ do: 'move', move: 'pass' })
 const retry = ply => send({ do: 'retry', ply })
 $('left').onclick = () => send(state.leftAt === null ? { do: 'goto', ply: state.asked.ply + 1 } : { do: 'back' })
 $('retry').onclick = () => retry(state.asked?.ply ?? here() - 1)
-$('practise').onclick = () => {
-  const { practice, asked, leftAt } = state
-  if (leftAt !== null) send({ do: 'back' })
-  retry(practice.find(ply => ply > asked?.ply) ?? practice[0])
-}
 $('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
 $('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
