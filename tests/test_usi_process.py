@@ -242,6 +242,16 @@ def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) ->
     assert decoded("usi 将 ".encode() + b"\xff") == "usi 将 \ufffd"
 
 
+@on_posix
+def test_a_path_beyond_ascii_where_the_system_knows_ascii_alone(
+    start: Callable[..., OverPipes], tmp_path: Path
+) -> None:
+    engine = start(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    engine.send_bytes(f"setoption name Log_File value {tmp_path}/将棋.log\n".encode())
+    assert engine.settle() == []
+    assert (tmp_path / "将棋.log").exists()
+
+
 # The log
 
 

@@ -8,6 +8,7 @@ players or reads a line of the protocol.
 """
 
 import math
+import os
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -138,7 +139,12 @@ class Filename(Option[str]):
 
     def parse(self, text: str) -> tuple[str, str]:
         quoted = len(text) > 1 and text[0] == text[-1] == '"'
-        return ("" if text == EMPTY else text[1:-1] if quoted else text), ""
+        path = "" if text == EMPTY else text[1:-1] if quoted else text
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:  # in a locale that knows ASCII alone names of files are bytes
+            path = os.fsdecode(path.encode())
+        return path, ""
 
     def show(self, value: str) -> str:
         return value or EMPTY
