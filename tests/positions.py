@@ -8,10 +8,10 @@ from pathlib import Path
 import cshogi
 
 from pydlshogi.game import Position
+from pydlshogi.games.shogi.names import HELD
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.games.shogi.state import set_up
-from pydlshogi.games.shogi.zobrist import HELD
 from pydlshogi.support.arrays import Records
 
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]

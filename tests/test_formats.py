@@ -244,7 +244,7 @@ def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_pat
     said: list[str] = []
     positions = load(files / "games.psv", "train", tmp_path / "cache", said.append)
     assert len(positions) == len(rows) - 1
-    assert said == ["left out: 1 positions whose moves are not legal"]
+    assert said == [f"{files / 'games.psv'}: 1 of {len(rows)} records are broken and left out"]
     positions.tofile(tmp_path / "taught.positions")
     for source in (files / "games.psv", tmp_path / "taught.positions"):
         assert len(load(source, "val", tmp_path / "cache", said.append)) == len(rows) - 2

@@ -16,6 +16,7 @@ import numpy as np
 from pydlshogi.games.shogi.names import (
     BISHOP,
     BLACK,
+    COLOUR,
     GOLD,
     KING,
     KNIGHT,
@@ -23,6 +24,7 @@ from pydlshogi.games.shogi.names import (
     PAWN,
     PROM_BISHOP,
     PROM_ROOK,
+    PROMOTED,
     ROOK,
     SILVER,
 )
@@ -38,13 +40,11 @@ from pydlshogi.games.shogi.tables import (
     FILE,
     NO_AXIS,
     PLACES,
-    PROMOTED,
     RANK,
     REACH,
     RISE,
     RISING,
 )
-from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.bits import bit, bits_from, entry, fixed, highest, lowest, nothing, up_to_lowest, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide, word
 

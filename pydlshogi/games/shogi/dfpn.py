@@ -37,11 +37,11 @@ from pydlshogi.games.shogi.board import (
     piece_at,
 )
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
-from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
+from pydlshogi.games.shogi.names import BISHOP, PAWN, PROMOTED, ROOK
 from pydlshogi.games.shogi.sfen import read_sfen
 from pydlshogi.games.shogi.short_mates import Lists, cover_of, forces_mate, list_checks, mate_in_one
 from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, through
-from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
+from pydlshogi.games.shogi.tables import NO_SQUARE
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bit, count, lowest, nothing, without_lowest
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word

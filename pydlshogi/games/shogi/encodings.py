@@ -27,7 +27,9 @@ from pydlshogi.games.shogi.board import (
 from pydlshogi.games.shogi.moves import zone
 from pydlshogi.games.shogi.names import (
     BISHOP,
+    COLOUR,
     GOLD,
+    HELD,
     LABEL_PLANES,
     MAX_PIECES_IN_HAND,
     MOVE_DIRECTIONS,
@@ -42,7 +44,6 @@ from pydlshogi.games.shogi.names import (
 )
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import board_of
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint32Array
 from pydlshogi.support.bits import bits_of, count, high_word, low_word, lowest, mirrored, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide, word

@@ -8,9 +8,20 @@ from typing import Final
 import numpy as np
 
 from pydlshogi.games.shogi.board import Army, Board, among, army, attackers, occupied, of_kind, of_side, piece_at
-from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, PROM_BISHOP, PROM_ROOK, ROOK, SILVER
-from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.games.shogi.names import (
+    BISHOP,
+    COLOUR,
+    GOLD,
+    KING,
+    KNIGHT,
+    LANCE,
+    PAWN,
+    PROM_BISHOP,
+    PROM_ROOK,
+    PROMOTED,
+    ROOK,
+    SILVER,
+)
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.bits import bit, lowest
 from pydlshogi.support.compiled import inlined, rule, wide

@@ -30,15 +30,15 @@ from pydlshogi.games.shogi.board import (
     moved,
     occupied,
     of_side,
+    one_kind,
     reach,
     screens,
     straight,
     up,
 )
-from pydlshogi.games.shogi.names import BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
+from pydlshogi.games.shogi.names import BISHOP, BLACK, COLOUR, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import BOARD, LAST_RANKS, RANK_I
-from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, entry, fixed, lowest, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide, word
@@ -330,3 +330,17 @@ def list_legal(state: Record, hand: int, origins: int, targets: int, moves: Uint
 def legal_moves(state: Record, moves: Uint16Array) -> int:
     """Fill `moves`, uint16 [MOST_MOVES], with the legal moves of a state; returns how many there are."""
     return list_legal(state, state.hands[wide(state.turn)], ~nothing(), ~nothing(), moves)
+
+
+@rule
+def is_legal(state: Record, move: int, moves: Uint16Array) -> bool:
+    """Whether any 16 bits are a legal move of a state; `moves` is room for some."""
+    origin, hand, origins = move >> ORIGIN & SEVEN_BITS, word(0), nothing()
+    if origin <= DROP:
+        origins = bit(origin)
+    elif origin <= DROP + GOLD:
+        hand = state.hands[wide(state.turn)] & one_kind(origin - DROP)
+    place, number = 0, list_legal(state, hand, origins, bit(move & SEVEN_BITS), moves)
+    while place < number and moves[place] != move:
+        place += 1
+    return place < number

@@ -9,6 +9,12 @@ from typing import Final
 BLACK, WHITE = range(2)
 PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING = range(1, 9)
 PROM_PAWN, PROM_LANCE, PROM_KNIGHT, PROM_SILVER, PROM_BISHOP, PROM_ROOK = range(9, 15)
+HELD: Final = (PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK)
+"""The order in hands."""
+PROMOTED: Final = 8
+"""What cshogi's numbers of promoted pieces have more; the king's is 8 too."""
+COLOUR: Final = 16
+"""What the numbers of White's pieces have more than those of Black's."""
 
 USI_MOVE: Final = re.compile(r"[1-9][a-i][1-9][a-i]\+?|[PLNSGBR]\*[1-9][a-i]")
 """A move as USI writes it; whether it is legal is another question."""

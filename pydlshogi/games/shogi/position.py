@@ -10,23 +10,19 @@ from typing import Final, Literal
 import numpy as np
 
 from pydlshogi.game import GameEnd, Outcome
-from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, one_kind, piece_at
-from pydlshogi.games.shogi.moves import MOST_MOVES, list_legal
-from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, piece_at
+from pydlshogi.games.shogi.moves import MOST_MOVES, is_legal
+from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, KING, KNIGHT, LANCE, PAWN, PROMOTED, ROOK, SILVER
 from pydlshogi.games.shogi.rules import RULES, SETTINGS, declares
 from pydlshogi.games.shogi.sfen import SQUARES, START_SFEN, move_of, read_sfen, usi_of, write_sfen
 from pydlshogi.games.shogi.state import Hands, board_of, hands_of, pieces_of, play, set_up, squares_of, through
-from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.state_position import StatePosition
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
-from pydlshogi.support.bits import bit, nothing
-from pydlshogi.support.compiled import compiled, rule, wide, word
+from pydlshogi.support.compiled import compiled, rule, wide
 from pydlshogi.support.usi_text import drawn
 
 _POINTS: Final = {PAWN: 1, LANCE: 1, KNIGHT: 1, SILVER: 1, GOLD: 1, BISHOP: 5, ROOK: 5}
 _ALL_POINTS: Final = 54  # of a full set
-_NOTHING: Final = np.empty(0, np.int32)
 
 
 class ShogiPosition(StatePosition):
@@ -72,11 +68,6 @@ class ShogiPosition(StatePosition):
     def hands(self) -> Hands:
         """What is in hand."""
         return hands_of(self.states[-1:])
-
-    def legal_moves(self) -> Int32Array:
-        moves = np.empty(MOST_MOVES, np.uint16)
-        number = _follow(self._states, self._count - 1, _NOTHING, moves)
-        return moves[:number].astype(np.int32)
 
     def follow(self, moves: Sequence[int]) -> list[int]:
         """Play moves as far as they are legal; returns those played. From bit 16 on the kind of the piece may stand, as
@@ -170,25 +161,13 @@ def _named(state: Record, written: int) -> int:
 
 
 @compiled
-def _follow(states: Records, last: int, written: Int32Array, moves: Uint16Array) -> int:
+def _follow(states: Records, last: int, written: Int32Array, room: Uint16Array) -> int:
     """Play moves from states[last] on, up to the first that is not legal: see `follow`. What was played takes the place
-    of what was written. Returns how many were played; where nothing is written, how many moves are legal: `moves`."""
-    origins = targets = ~nothing()
-    for place in range(max(1, len(written))):
+    of what was written. Returns how many were played."""
+    for place in range(len(written)):
         state = states[last + place]
-        hand, move = state.hands[wide(state.turn)], wide(0)
-        if len(written):
-            move = _named(state, wide(written[place]))
-            origin, targets = move >> ORIGIN & SEVEN_BITS, bit(move & SEVEN_BITS)
-            origins = bit(origin) if origin <= DROP else nothing()
-            hand &= one_kind(origin - DROP) if DROP < origin <= DROP + GOLD else word(0)
-        number = list_legal(state, hand, origins, targets, moves)
-        if not len(written):
-            return number
-        i = 0
-        while i < number and moves[i] != move:
-            i += 1
-        if i == number:
+        move = _named(state, wide(written[place]))
+        if not is_legal(state, move, room):
             return place
         play(state, move, states[last + place + 1])
         written[place] = move

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
+from pydlshogi.games.shogi.names import COLOUR, HELD
 from pydlshogi.games.shogi.state import hands_of, set_up, squares_of
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Records
 from pydlshogi.support.usi_text import held_in, pieces_on, sfen_fields
 

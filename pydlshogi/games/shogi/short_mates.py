@@ -47,10 +47,9 @@ from pydlshogi.games.shogi.moves import (
     pawn_places,
     without_suicides,
 )
-from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
+from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
 from pydlshogi.games.shogi.state import STATE, board_of, play
 from pydlshogi.games.shogi.tables import AXIS, NO_AXIS, NO_SQUARE
-from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.bits import bit, lowest, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide, word

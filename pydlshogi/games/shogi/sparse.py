@@ -40,6 +40,7 @@ from pydlshogi.games.shogi.exchange import SWING, best_exchanges
 from pydlshogi.games.shogi.names import (
     BISHOP,
     BLACK,
+    COLOUR,
     GOLD,
     KING,
     KNIGHT,
@@ -48,13 +49,13 @@ from pydlshogi.games.shogi.names import (
     PAWN,
     PROM_BISHOP,
     PROM_ROOK,
+    PROMOTED,
     ROOK,
     SILVER,
     WHITE,
 )
 from pydlshogi.games.shogi.state import board_of
-from pydlshogi.games.shogi.tables import ABOVE_H, BELOW_B, PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.games.shogi.tables import ABOVE_H, BELOW_B
 from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint16Array, Uint32Array
 from pydlshogi.support.bits import bit, fixed, lowest, mirrored, nothing, without_lowest
 from pydlshogi.support.compiled import inlined, rule, wide

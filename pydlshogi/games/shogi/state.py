@@ -23,9 +23,8 @@ from pydlshogi.games.shogi.board import (
     one_held,
     piece_at,
 )
-from pydlshogi.games.shogi.names import KING
-from pydlshogi.games.shogi.tables import NO_SQUARE, PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD, IN_HAND, ON_BOARD
+from pydlshogi.games.shogi.names import COLOUR, HELD, KING, PROMOTED
+from pydlshogi.games.shogi.tables import IN_HAND, NO_SQUARE, ON_BOARD
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
 from pydlshogi.support.bits import bits_of, high_word, low_word
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word

@@ -1,12 +1,14 @@
-"""The geometry of the board as tables: what a piece could reach, the lines through a square, ranks and zones.
+"""The geometry of the board as tables: what a piece could reach, the lines through a square, ranks and zones; and
+Apery's Zobrist numbers.
 
 Pieces and squares have cshogi's numbers. Squares run down the files from the right: 0 is 1a, 8 is 1i, 80 is 9i. A set
 of squares is a number with a bit for each (`support.bits`); tables of sets are read with `entry`, constants with
 `fixed`.
 """
 
+from collections.abc import Iterator
 from functools import cache
-from itertools import product
+from itertools import count, product
 from typing import Final
 
 import numpy as np
@@ -14,26 +16,26 @@ import numpy as np
 from pydlshogi.games.shogi.names import (
     BISHOP,
     BLACK,
+    COLOUR,
     GOLD,
+    HELD,
     KING,
     KNIGHT,
     LANCE,
     PAWN,
     PROM_BISHOP,
     PROM_ROOK,
+    PROMOTED,
     ROOK,
     SILVER,
 )
-from pydlshogi.games.shogi.zobrist import COLOUR
-from pydlshogi.support.arrays import Int8Array
+from pydlshogi.support.arrays import Int8Array, Uint64Array
 from pydlshogi.support.bits import table_of, words_of
 
 NO_SQUARE: Final = 81
 """Where cshogi says that a king stands that is missing."""
 PLACES: Final = NO_SQUARE + 1
 """The squares, and NO_SQUARE, from where nothing is reached: rows of tables."""
-PROMOTED: Final = 8
-"""What its numbers of promoted pieces have more; the king's is 8 too."""
 
 _Step = tuple[int, int]  # files to the left and ranks down, as Black sees it
 
@@ -127,3 +129,36 @@ LAST_RANKS: Final = table_of(
     _ranks(first, last) for first, last in ((1, 0), (0, 0), (0, 1), (0, 2), (1, 0), (8, 8), (7, 8), (6, 8))
 )
 """At 4 * side + n: the n ranks farthest from the side; on three of them its pieces promote."""
+
+_WORD: Final = 2**64 - 1
+
+
+def _twisted() -> Iterator[int]:
+    """The numbers of the 64-bit Mersenne Twister that C++ calls mt19937_64, with its default seed."""
+    words = [5489]
+    for i in range(1, 312):
+        words.append((6364136223846793005 * (words[-1] ^ words[-1] >> 62) + i) & _WORD)
+    for i in count():
+        upper, lower = words[i] >> 31 << 31, words[i + 1] & (1 << 31) - 1
+        words.append(words[i + 156] ^ (upper | lower) >> 1 ^ (lower & 1) * 0xB5026F5AA96619E9)
+        number = words[-1] ^ words[-1] >> 29 & 0x5555555555555555
+        number ^= number << 17 & 0x71D67FFFEDA60000
+        number ^= number << 37 & 0xFFF7EEE000000000
+        yield number ^ number >> 43
+
+
+def _drawn() -> tuple[Uint64Array, Uint64Array]:
+    """The numbers that cshogi's hashes are made of, in Apery's order: a key is the sum of one for every piece, so that
+    it can be kept apart for the board and for the hands, and 1 for White, the lowest bit."""
+    numbers = (number & ~1 for number in _twisted())
+    on_board, in_hand = np.zeros((2 * COLOUR, 81), np.uint64), np.zeros(2 * COLOUR, np.uint64)
+    for kind, square, side in product(range(PROM_ROOK + 1), range(81), range(2)):
+        on_board[COLOUR * side + kind, square] = next(numbers)
+    for kind, side in product(HELD, range(2)):
+        in_hand[COLOUR * side + kind] = next(numbers)
+    on_board[[0, COLOUR]] = 0
+    return on_board, in_hand
+
+
+ON_BOARD, IN_HAND = _drawn()
+"""Of each piece on each square, uint64 [32, 81], and of each piece in the hand of its side, uint64 [32]."""

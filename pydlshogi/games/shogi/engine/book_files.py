@@ -253,9 +253,9 @@ class YbbBook(BookFile):
         import numpy as np
 
         from pydlshogi.games.shogi.sfen import read_sfen, usi_of
-        from pydlshogi.games.shogi.training.huffman import moves_from_psv, psfen_of
+        from pydlshogi.games.shogi.training.huffman import WRITE_PSFEN, codes_of, moves_from_psv
 
-        wanted = psfen_of(read_sfen(sfen)[0])
+        wanted = codes_of(read_sfen(sfen)[0], WRITE_PSFEN).tobytes()
         place = bisect_left(range(self._count), wanted, key=lambda number: self._position(number)[0])
         if place == self._count or self._position(place)[0] != wanted:
             return []

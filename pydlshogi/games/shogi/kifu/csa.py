@@ -26,14 +26,11 @@ from pydlshogi.games.shogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.names import GOLD
+from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, KNIGHT, LANCE, PAWN, PROMOTED, ROOK, SILVER
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import LETTERS as SFEN_LETTERS
-from pydlshogi.games.shogi.sfen import ON_BOARD, START_SFEN, move_of
-from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.games.shogi.sfen import START_SFEN, move_of, read_sfen
+from pydlshogi.games.shogi.state import squares_of
 from pydlshogi.support.decoding import one_line
-from pydlshogi.support.usi_text import pieces_on
 
 _SIGNS: Final = "+-"
 _HEADERS: Final = {
@@ -43,13 +40,12 @@ _HEADERS: Final = {
 """By those of KIF."""
 _NAMES: Final = {theirs: ours for ours, theirs in _HEADERS.items()} | {"'$END_TIME": "終了日時"}
 """The last one floodgate's server writes below the moves."""
-LETTERS: Final = {
-    "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
-    "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
-}  # fmt: skip
-KINDS: Final = {name: SFEN_LETTERS.index(letters) for name, letters in LETTERS.items()}
-NAMES: Final = {kind: name for name, kind in KINDS.items()}
-_ALL_IN_HAND: Final = {"R": 2, "B": 2, "G": 4, "S": 4, "N": 4, "L": 4, "P": 18}
+NAMES: Final = ["", *"FU KY KE GI KA HI KI OU TO NY NK NG UM RY".split()]
+"""By the number of a piece."""
+KINDS: Final = {name: kind for kind, name in enumerate(NAMES) if kind}
+_IN_HAND: Final = -10
+"""In place of a square."""
+_SET: Final = {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2}
 
 _STATEMENT: Final = re.compile(r"^(?:V\d|N[+-]|P[I1-9+-]|[+-]$|[+-]\d{4}[A-Z]{2}|%[A-Z])", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^/[ \t]*$", re.MULTILINE)
@@ -212,56 +208,55 @@ def _rating(note: str | None) -> float | None:
 def _start_sfen(position: tuple[str, ...], turn: int) -> str:
     if not position:
         position = ("PI",)
-    pieces: dict[tuple[int, int], str] = {}
-    hands: Counter[str] = Counter()
-    rest_of: str | None = None
+    pieces: dict[int, int] = {}
+    held = Counter[int]()
+    rest_of: int | None = None
     for line in position:
         kind, body = line[1:2], line[2:].rstrip()
         if kind == "I":
-            start = pieces_on(START_SFEN.split()[0], 9, 9, ON_BOARD)
-            pieces |= {(9 - file, rank + 1): letter for (rank, file), letter in start.items()}
-            for file, rank, name in _placed(line, body):
-                if pieces.pop((file, rank), "").upper() != LETTERS[name]:
+            pieces |= {square: piece for square, piece in enumerate(squares_of(read_sfen(START_SFEN)[0])) if piece}
+            for square, name in _placed(line, body):
+                if pieces.pop(square, 0) % COLOUR != KINDS.get(name):
                     raise RecordError(f"{line!r} takes away a piece that is not there")
         elif "1" <= kind <= "9":
             _put_row(line, pieces)
         elif kind in ("+", "-"):
-            for file, rank, name in _placed(line, body):
-                letter = "" if name == "AL" else LETTERS[name] if kind == "+" else LETTERS[name].lower()
+            side = _SIGNS.index(kind)
+            for square, name in _placed(line, body):
+                piece = COLOUR * side + KINDS.get(name, 0)
                 if name == "AL":
-                    rest_of = kind
-                elif (file, rank) == (0, 0) and letter.upper() in _ALL_IN_HAND:
-                    hands[letter] += 1
-                elif file and rank:
-                    pieces[file, rank] = letter
+                    rest_of = side
+                elif square == _IN_HAND and piece % COLOUR in _SET:
+                    held[piece] += 1
+                elif square >= 0:
+                    pieces[square] = piece
                 else:
                     raise RecordError(f"{line!r} puts a piece where none can be")
         else:
             raise RecordError(f"not a position: {line[:40]!r}")
-    if rest_of:
-        used = Counter(letter[-1].upper() for letter in pieces.values()) + Counter(
-            letter.upper() for letter in hands.elements()
-        )
-        for letter, count in _ALL_IN_HAND.items():
-            hands[letter if rest_of == "+" else letter.lower()] += max(0, count - used[letter])
-    return sfen_of(pieces, hands, turn)
+    if rest_of is not None:
+        used = Counter(piece & 7 for piece in (*pieces.values(), *held.elements()))
+        for rest, count in _SET.items():
+            held[COLOUR * rest_of + rest] += max(0, count - used[rest])
+    return sfen_of(pieces, held, turn)
 
 
-def _put_row(line: str, pieces: dict[tuple[int, int], str]) -> None:
+def _put_row(line: str, pieces: dict[int, int]) -> None:
     cells = re.findall(r"[+-][A-Z]{2}|\*", line)
-    if len(cells) != 9 or any(cell != "*" and cell[1:] not in LETTERS for cell in cells):
+    if len(cells) != 9 or any(cell != "*" and cell[1:] not in KINDS for cell in cells):
         raise RecordError(f"not a row of nine squares: {line[:40]!r}")
-    for file, cell in zip(range(9, 0, -1), cells, strict=True):
+    for file, cell in zip(range(8, -1, -1), cells, strict=True):
         if cell != "*":
-            letter = LETTERS[cell[1:]]
-            pieces[file, int(line[1])] = letter if cell[0] == "+" else letter.lower()
+            pieces[9 * file + int(line[1]) - 1] = COLOUR * _SIGNS.index(cell[0]) + KINDS[cell[1:]]
 
 
-def _placed(line: str, body: str) -> Iterable[tuple[int, int, str]]:
+def _placed(line: str, body: str) -> list[tuple[int, str]]:
+    """Squares and names of pieces; _IN_HAND for square 00, other negative numbers for what is no square."""
     cells = re.findall(r"([0-9])([0-9])([A-Z]{2})", body)
-    if 4 * len(cells) != len(body) or any(name not in LETTERS and name != "AL" for _, _, name in cells):
+    if 4 * len(cells) != len(body) or any(name not in KINDS and name != "AL" for _, _, name in cells):
         raise RecordError(f"not a list of pieces: {line[:40]!r}")
-    return [(int(file), int(rank), name) for file, rank, name in cells]
+    places = ((int(file), int(rank), name) for file, rank, name in cells)
+    return [(9 * file + rank - 10 if bool(file) == bool(rank) else -1, name) for file, rank, name in places]
 
 
 @lru_cache(maxsize=1 << 14)

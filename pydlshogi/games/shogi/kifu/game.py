@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydlshogi.analysis import MATE_EVAL
-from pydlshogi.games.shogi.names import BLACK, WHITE
+from pydlshogi.games.shogi.names import BLACK, COLOUR, HELD, KING, WHITE
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of
+from pydlshogi.games.shogi.sfen import move_of, read_sfen, usi_of, write_sfen
+from pydlshogi.games.shogi.state import set_up
 from pydlshogi.support import OneLineError
 from pydlshogi.support.decoding import lines_of, one_line
 
@@ -294,25 +295,16 @@ def replay(game: Game) -> Iterator[tuple[ShogiPosition, int]]:
         position.push(move)
 
 
-def sfen_of(pieces: Mapping[tuple[int, int], str], hands: Mapping[str, int], turn: int) -> str:
-    """SFEN of pieces {(file, rank): letter as in SFEN} and hands {letter: count}, both upper case for Black.
+def sfen_of(pieces: Mapping[int, int], held: Mapping[int, int], turn: int) -> str:
+    """SFEN of the pieces on some squares, and how many of each piece are in hand: all are numbers of cshogi.
 
     Raises RecordError where no game can be played from it, as where there are three rooks, nor a problem in which
     `turn` (0 Black, 1 White) is to mate: the side that mates needs no king.
     """
-    for side, name, king in ((0, "Black", "K"), (1, "White", "k")):
-        if side != turn and king not in pieces.values():
-            raise RecordError(f"{name} has no king")
-    rows = []
-    for rank in range(1, 10):
-        row = "".join(pieces.get((file, rank), " ") for file in range(9, 0, -1))
-        rows.append(re.sub(" +", lambda empty: str(len(empty[0])), row))
-    held = "".join(
-        (str(hands[letter]) if hands[letter] > 1 else "") + letter
-        for letter in "RBGSNLPrbgsnlp"
-        if hands.get(letter, 0) > 0
-    )
-    sfen = f"{'/'.join(rows)} {'bw'[turn]} {held or '-'} 1"
+    if COLOUR * (1 - turn) + KING not in pieces.values():
+        raise RecordError(f"{('White', 'Black')[turn]} has no king")
+    hands = [{kind: min(max(held.get(COLOUR * side + kind, 0), 0), 99) for kind in HELD} for side in range(2)]
+    sfen = write_sfen(set_up([pieces.get(square, 0) for square in range(81)], hands, turn), 1)
     try:
         read_sfen(sfen)
     except ValueError as error:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
-from pydlshogi.games.shogi.kifu.csa import KINDS, LETTERS, NAMES, SPECIAL
+from pydlshogi.games.shogi.kifu.csa import KINDS, NAMES, SPECIAL
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
     Ending,
@@ -25,9 +25,8 @@ from pydlshogi.games.shogi.kifu.game import (
 )
 from pydlshogi.games.shogi.kifu.kif import HANDICAPS
 from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
-from pydlshogi.games.shogi.names import GOLD, ROOK
+from pydlshogi.games.shogi.names import COLOUR, GOLD, HELD, ROOK
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.decoding import one_line
 
 _PRESETS: Final = {
@@ -122,16 +121,15 @@ def _start(initial: dict[str, Any]) -> str:
     preset = initial.get("preset", "OTHER")
     if preset != "OTHER":
         return HANDICAPS[_PRESETS[preset]]
-    data, pieces, hands = initial["data"], dict[tuple[int, int], str](), Counter[str]()
+    data, pieces, held = initial["data"], dict[int, int](), Counter[int]()
     for x, column in enumerate(data["board"], 1):
         for y, square in enumerate(column, 1):
             if square.get("kind"):
-                letter = LETTERS[square["kind"]]
-                pieces[x, y] = letter.lower() if square["color"] else letter
+                pieces[_square({"x": x, "y": y})] = COLOUR * bool(square["color"]) + KINDS[square["kind"]]
     for side, hand in enumerate(data.get("hands", ())):
         for name, count in hand.items():
-            hands[LETTERS[name].lower() if side else LETTERS[name]] += int(count)
-    return sfen_of(pieces, hands, int(data.get("color", 0)))
+            held[COLOUR * bool(side) + KINDS[name]] += int(count)
+    return sfen_of(pieces, held, int(bool(data.get("color", 0))))
 
 
 def to_jkf(game: Game) -> str:

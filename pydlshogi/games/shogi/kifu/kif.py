@@ -27,6 +27,7 @@ from pydlshogi.games.shogi.kifu.game import (
 from pydlshogi.games.shogi.names import (
     BISHOP,
     BLACK,
+    COLOUR,
     GOLD,
     KING,
     PROM_BISHOP,
@@ -38,8 +39,7 @@ from pydlshogi.games.shogi.names import (
     WHITE,
 )
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import LETTERS, START_SFEN, usi_of
-from pydlshogi.games.shogi.zobrist import COLOUR
+from pydlshogi.games.shogi.sfen import START_SFEN, usi_of
 
 _LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 HANDICAPS: Final[dict[str, str]] = {
@@ -270,25 +270,22 @@ class _Reader:
     def _diagram(self) -> str:
         if len(self._rows) != 9:
             raise RecordError(f"a diagram of {len(self._rows)} rows")
-        pieces: dict[tuple[int, int], str] = {}
-        for rank, row in enumerate(self._rows, 1):
+        pieces, in_hand = dict[int, int](), dict[int, int]()
+        for rank, row in enumerate(self._rows):
             cells = re.findall(r"([ vV▽△^▲]?)([・.歩香桂銀金角飛玉王と杏圭全馬龍竜])", row.split("|")[1])
             if len(cells) != 9:
                 raise RecordError(f"not a row of nine squares: {row[:40]!r}")
-            for file, (side, name) in zip(range(9, 0, -1), cells, strict=True):
+            for file, (side, name) in zip(range(8, -1, -1), cells, strict=True):
                 if name in _PIECES:
-                    letter = LETTERS[_PIECES[name]]
-                    pieces[file, rank] = letter.lower() if side and side in "vV▽△" else letter
-        hands: dict[str, int] = {}
-        for side, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
+                    pieces[9 * file + rank] = _PIECES[name] + (COLOUR if side and side in "vV▽△" else 0)
+        for white, keys in enumerate((("先手の持駒", "下手の持駒"), ("後手の持駒", "上手の持駒"))):
             held = self._headers.get(keys[0]) or self._headers.get(keys[1], "")
             for name, number in re.findall(r"([歩香桂銀金角飛])([一二三四五六七八九十]+|\d*)", held.translate(_NARROW)):
-                letter = LETTERS[_PIECES[name]]
                 if not number.isdecimal() and (number or "一") not in KANJI:
                     raise RecordError(f"{number} is no number of pieces in hand")
                 many = int(number) if number.isdecimal() else KANJI.index(number or "一")
-                hands[letter.lower() if side else letter] = many
-        return sfen_of(pieces, hands, self._diagram_turn)
+                in_hand[COLOUR * white + _PIECES[name]] = many
+        return sfen_of(pieces, in_hand, self._diagram_turn)
 
     def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
         self._count(int(number[:9]))

@@ -8,9 +8,9 @@ from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import CANDIDATE, Ending, Game, Variation, comment_lines, settle
 from pydlshogi.games.shogi.kifu.kif import DECLARED, ENDINGS, HANDICAPS, KANJI, NAMES
+from pydlshogi.games.shogi.names import COLOUR
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import move_of
-from pydlshogi.games.shogi.zobrist import COLOUR
 from pydlshogi.support.decoding import one_line
 
 HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}

@@ -10,11 +10,12 @@ import numpy as np
 from pydlshogi.games.shogi.training.huffman import (
     READ_HCP,
     READ_PSFEN,
-    WRITE_HCP,
     WRITE_PSFEN,
+    checked,
+    codes_of,
     moves_from_psv,
     moves_to_psv,
-    translated,
+    states_of,
 )
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions
 from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array
@@ -94,7 +95,7 @@ def _take_fixed(record: np.dtype[Any], read: Callable[[Records, Positions], Bool
 
 def _of_psv(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = moves = moves_from_psv(records["move"])
-    positions["hcp"] = translated(records["sfen"], moves, READ_PSFEN, WRITE_HCP)
+    positions["hcp"] = checked(records["sfen"], READ_PSFEN, moves)
     positions["eval"], positions["result"] = records["score"], records["game_result"]
     positions["ply"] = np.maximum(records["gamePly"], 1) - 1
     return np.abs(records["game_result"].astype(np.int64)) <= WIN
@@ -102,7 +103,7 @@ def _of_psv(records: Records, positions: Positions) -> BoolArray:
 
 def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
     positions["move"] = records["bestMove16"].view(np.uint16)
-    positions["hcp"] = codes = translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
+    positions["hcp"] = codes = checked(records["hcp"], READ_HCP, positions["move"])
     result = records["gameResult"].view(np.uint8)
     positions["eval"], positions["ending"] = records["eval"], result & ~np.uint8(3)
     winner = result & 3  # 0 for nobody, 1 for Black, 2 for White
@@ -112,14 +113,14 @@ def _of_hcpe(records: Records, positions: Positions) -> BoolArray:
 
 def _of_own(records: Records, positions: Positions) -> BoolArray:
     positions[:] = records
-    positions["hcp"] = translated(records["hcp"], positions["move"], READ_HCP, WRITE_HCP)
+    positions["hcp"] = checked(records["hcp"], READ_HCP, positions["move"])
     return np.isin(records["result"], (WIN, DRAW, LOSS, NO_RESULT))
 
 
 def give_psv(part: Part) -> bytes:
     positions = part.positions
     records = np.zeros(len(positions), _PSV)
-    records["sfen"] = translated(positions["hcp"], positions["move"], READ_HCP, WRITE_PSFEN)
+    records["sfen"] = codes_of(states_of(positions["hcp"]), WRITE_PSFEN)
     records["move"] = moves_to_psv(positions["move"])
     records["score"], records["game_result"] = positions["eval"], positions["result"]
     records["gamePly"] = positions["ply"] + 1

@@ -19,8 +19,6 @@ from typing import BinaryIO, Final, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
-from pydlshogi.games.shogi.state import STATE
 from pydlshogi.games.shogi.training.fixed_formats import (
     Part,
     Taken,
@@ -32,7 +30,6 @@ from pydlshogi.games.shogi.training.fixed_formats import (
     take_psv,
 )
 from pydlshogi.games.shogi.training.game_formats import give_hcpe3, give_pack, take_hcpe3, take_pack
-from pydlshogi.games.shogi.training.huffman import MAILBOX, lay, words_of
 from pydlshogi.games.shogi.training.records import (
     FORMAT,
     NO_EVAL,
@@ -44,8 +41,7 @@ from pydlshogi.games.shogi.training.records import (
     load_positions,
     one_a_core,
 )
-from pydlshogi.support.arrays import BoolArray, Records, Uint8Array, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.arrays import Uint8Array
 from pydlshogi.support.files import open_plain, replacing, stamp_of
 from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.settings import DatasetError
@@ -84,8 +80,8 @@ def files_of(source: Path) -> list[Path]:
 def read_parts(path: Path, complain: Callable[[str], None]) -> Iterator[Part]:
     """What a file of FORMATS holds, some thousands of positions at a time.
 
-    What is broken is left out, and nothing is read from where it breaks off; `complain` gets a line about it at the
-    end. Raises OSError.
+    What is broken is left out, a move that is not legal too, and nothing is read from where it breaks off; `complain`
+    gets a line about it at the end. Raises OSError.
     """
     take = FORMATS[path.suffix.lower()].take
     records, broken, place, rest, nonsense = 0, 0, 0, b"", False
@@ -116,32 +112,6 @@ def give(path: Path, part: Part) -> tuple[bytes, int]:
     return (form.give(part) if len(part.positions) else b""), left_out
 
 
-@compiled
-def _find_legal(
-    codes: Uint32Array,
-    moves: Uint16Array,
-    none: Uint16Array,
-    boards: Records,
-    states: Records,
-    room: Uint16Array,
-    legal: BoolArray,
-) -> None:
-    for i in range(len(codes)):
-        lay(codes[i], none, 0, boards[0], states[0])
-        legal[i] = False
-        for place in range(legal_moves(states[0], room)):
-            legal[i] = legal[i] or room[place] == moves[i]
-
-
-def legal(positions: Positions) -> BoolArray:
-    """bool [n]: whether the move of each is legal."""
-    result = np.zeros(len(positions), np.bool_)
-    codes, moves = words_of(positions["hcp"]), np.ascontiguousarray(positions["move"])
-    none, room = np.zeros(2, np.uint16), np.zeros(MOST_MOVES, np.uint16)
-    _find_legal(codes, moves, none, np.zeros(1, MAILBOX), np.zeros(1, STATE), room, result)
-    return result
-
-
 def load(
     source: Path,
     split: Split,
@@ -152,7 +122,7 @@ def load(
     """The positions of `source`: a file of FORMATS, a folder of such files, or game records as `load_positions` takes
     them. Files have no splits; of "val" are those positions alone that have a move.
 
-    What was converted is kept in `cache`; positions whose move is not legal are left out. Raises DatasetError, OSError,
+    What was converted is kept in `cache`. Raises DatasetError, OSError,
     PoolError.
     """
     paths = files_of(source)
@@ -179,13 +149,8 @@ def _converted(source: Path, paths: Sequence[Path], cache: Path, say: Callable[[
 
 
 def _copy(paths: Sequence[Path], file: BinaryIO, say: Callable[[str], None]) -> None:
-    illegal = 0
     with tqdm(desc="converting", unit=" positions", unit_scale=True, disable=None) as bar:
         for part in chain.from_iterable(read_parts(path, say) for path in paths):
             positions = part.positions[(part.positions["result"] != NO_RESULT) | (part.positions["eval"] != NO_EVAL)]
-            kept = legal(positions) | (positions["move"] == 0)
-            illegal += int(len(kept) - kept.sum())
-            file.write(positions[kept].tobytes())
+            file.write(positions.tobytes())
             bar.update(len(positions))
-    if illegal:
-        say(f"left out: {illegal} positions whose moves are not legal")

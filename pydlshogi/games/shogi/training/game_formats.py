@@ -5,21 +5,21 @@ from typing import Any, Final
 
 import numpy as np
 
+from pydlshogi.games.shogi.moves import MOST_MOVES, is_legal
 from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
+from pydlshogi.games.shogi.state import STATE, arrange, key, play
 from pydlshogi.games.shogi.training.fixed_formats import Part, Taken, for_black, played_alone
 from pydlshogi.games.shogi.training.huffman import (
     MAILBOX,
     READ_HCP,
     WRITE_HCP,
     codes_of,
-    fits,
-    play_on,
     read_code,
-    words_of,
+    states_of,
     write_code,
 )
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
-from pydlshogi.support.arrays import BoolArray, Int64Array, Records, Uint8Array, Uint16Array, Uint32Array
+from pydlshogi.support.arrays import BoolArray, Int64Array, Record, Records, Uint8Array, Uint16Array, Uint32Array
 from pydlshogi.support.compiled import compiled, rule, wide
 
 _LONGEST_GAME: Final = 512
@@ -64,24 +64,28 @@ def _number(data: Uint8Array, place: int) -> int:
 
 
 @rule
-def _begin(data: Uint8Array, place: int, words: Uint32Array, board: Any) -> bool:
+def _begin(data: Uint8Array, place: int, words: Uint32Array, board: Any, state: Record) -> bool:
     """Set up the position whose code begins at `place`."""
     for i in range(8):
         words[i] = _number(data, place + 4 * i) | _number(data, place + 4 * i + 2) << 16
-    return read_code(words, READ_HCP, board)
+    if not read_code(words, READ_HCP, board):
+        return False
+    arrange(state, board.squares, board.beside, wide(board.turn))
+    return True
 
 
 @rule
-def _step(row: Any, board: Any, words: Uint32Array, move: int, score: int) -> bool:
-    """Note a position in `row`, and play on; False where it has not this move."""
-    if not fits(board, move):
+def _step(row: Any, words: Uint32Array, states: Records, room: Uint16Array, move: int, score: int) -> bool:
+    """Note the position states[0] in `row`, and play on; False where it has not this move."""
+    if not is_legal(states[0], move, room):
         return False
-    write_code(board, WRITE_HCP, words)
+    write_code(states[0], WRITE_HCP, words)
     for i in range(8):
         for byte in range(4):
             row.hcp[4 * i + byte] = wide(words[i]) >> 8 * byte & 255
     row.move, row.eval = move, score
-    play_on(board, move)
+    play(states[0], move, states[1])
+    states[0] = states[1]
     return True
 
 
@@ -104,6 +108,8 @@ def _unroll_pack(
     endings: Uint8Array,
     boards: Records,
     words: Uint32Array,
+    states: Records,
+    room: Uint16Array,
     rows: Positions,
     summary: Records,
 ) -> None:
@@ -116,9 +122,9 @@ def _unroll_pack(
         at, first, ply = place + 1, count, wide(0)
         good = True
         if data[place] == 1:
-            _begin(start, 0, words, board)
+            _begin(start, 0, words, board, states[0])
         elif data[place] == 0 and place + 35 <= len(data):
-            good = _begin(data, at, words, board)
+            good = _begin(data, at, words, board, states[0])
             ply, at = max(_number(data, at + 32), 1) - 1, at + 34
         else:
             say.nonsense = data[place] > 1
@@ -133,7 +139,7 @@ def _unroll_pack(
                 if at + 4 > len(data):
                     return
                 score = _number(data, at + 2)
-                good = good and _step(rows[count], board, words, move, score - (score >> 15 << 16))
+                good = good and _step(rows[count], words, states, room, move, score - (score >> 15 << 16))
                 count, at = count + good, at + 4
         if good and move & 127 <= 2:
             _end(rows, first, count, move & 127, wide(endings[data[at + 2]]), ply)
@@ -150,6 +156,8 @@ def _unroll_hcpe3(
     data: Uint8Array,
     boards: Records,
     words: Uint32Array,
+    states: Records,
+    room: Uint16Array,
     rows: Positions,
     counts: Int64Array,
     moves: Uint16Array,
@@ -160,7 +168,11 @@ def _unroll_hcpe3(
     board, say, place, count, candidates = boards[0], summary[0], wide(0), wide(0), wide(0)
     while place + 36 <= len(data):
         first, first_candidate = count, candidates
-        good, length, result = _begin(data, place, words, board), _number(data, place + 32), wide(data[place + 34])
+        good, length, result = (
+            _begin(data, place, words, board, states[0]),
+            _number(data, place + 32),
+            wide(data[place + 34]),
+        )
         at = place + 36
         for _ in range(length):
             if at + 6 > len(data):
@@ -175,7 +187,7 @@ def _unroll_hcpe3(
             if good:
                 row = rows[count]
                 row.result = DRAW if many else NO_RESULT
-                good = _step(row, board, words, move, score - (score >> 15 << 16) if many else NO_EVAL)
+                good = _step(row, words, states, room, move, score - (score >> 15 << 16) if many else NO_EVAL)
                 counts[count] = many
                 for i in range(many):
                     moves[candidates], visits[candidates] = _number(data, at + 4 * i), _number(data, at + 4 * i + 2)
@@ -195,9 +207,13 @@ def _unroll_hcpe3(
 _START: Final = codes_of(read_sfen(START_SFEN)[0])[0]
 
 
+def _scratch() -> tuple[Records, Uint32Array, Records, Uint16Array]:
+    return np.zeros(1, MAILBOX), np.zeros(8, np.uint32), np.zeros(2, STATE), np.zeros(MOST_MOVES, np.uint16)
+
+
 def take_pack(block: Uint8Array) -> Taken:
     rows, summary = np.zeros(len(block) // 4 + 1, POSITION), np.zeros(1, _SUMMARY)
-    _unroll_pack(block, _START, _OF_REASON, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, summary)
+    _unroll_pack(block, _START, _OF_REASON, *_scratch(), rows, summary)
     used, records, broken, nonsense, positions, _ = summary[0].item()
     return Taken(played_alone(rows[:positions]), used, records, broken, nonsense)
 
@@ -206,30 +222,20 @@ def take_hcpe3(block: Uint8Array) -> Taken:
     room = len(block) // 4 + 1
     rows, counts, summary = np.zeros(room, POSITION), np.zeros(room, np.int64), np.zeros(1, _SUMMARY)
     moves, visits = np.zeros(room, np.uint16), np.zeros(room, np.uint16)
-    _unroll_hcpe3(block, np.zeros(1, MAILBOX), np.zeros(8, np.uint32), rows, counts, moves, visits, summary)
+    _unroll_hcpe3(block, *_scratch(), rows, counts, moves, visits, summary)
     used, records, broken, nonsense, positions, candidates = summary[0].item()
     part = Part(rows[:positions], counts[:positions], moves[:candidates], visits[:candidates])
     return Taken(part, used, records, broken, nonsense)
 
 
 @compiled
-def _follow(
-    codes: Uint32Array, moves: Uint16Array, boards: Records, codes_after: Uint32Array, follows: BoolArray
-) -> None:
+def _follow(states: Records, moves: Uint16Array, room: Uint16Array, after: Records, follows: BoolArray) -> None:
     """Mark each position that the move of the one before it leads to."""
-    board, known = boards[0], False
-    for i in range(len(codes) - 1):
-        move, follows[i + 1] = wide(moves[i]), False
-        known = known or read_code(codes[i], READ_HCP, board)
-        if not known or move == 0 or not fits(board, move):
-            known = False
-            continue
-        play_on(board, move)
-        write_code(board, WRITE_HCP, codes_after[0])
-        known = True
-        for place in range(8):
-            known = known and codes_after[0, place] == codes[i + 1, place]
-        follows[i + 1] = known
+    for i in range(len(moves) - 1):
+        follows[i + 1] = is_legal(states[i], wide(moves[i]), room)
+        if follows[i + 1]:
+            play(states[i], wide(moves[i]), after[0])
+            follows[i + 1] = key(after[0]) == key(states[i + 1])
 
 
 def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
@@ -238,9 +244,8 @@ def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
     Of each game its first position, its length, and its result: 0 for a draw, 1 for Black, 2 for White.
     """
     follows, results = np.zeros(len(positions), np.bool_), for_black(positions)
-    codes = words_of(positions["hcp"])
-    moves = np.ascontiguousarray(positions["move"])
-    _follow(codes, moves, np.zeros(1, MAILBOX), np.zeros((1, 8), np.uint32), follows)
+    states, moves = states_of(positions["hcp"]), np.ascontiguousarray(positions["move"])
+    _follow(states, moves, np.zeros(MOST_MOVES, np.uint16), np.zeros(1, STATE), follows)
     follows[1:] &= results[1:] == results[:-1]
     firsts = np.flatnonzero(~follows)
     runs = np.diff(np.append(firsts, len(positions)))

@@ -1,19 +1,16 @@
 """Huffman codes of positions, compiled: records hold millions of them. cshogi's, which are Apery's and dlshogi's, and
 YaneuraOu's, the packed sfen: the same but for some kinds, and the places of colour and promotion."""
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, held, piece_at, reach
-from pydlshogi.games.shogi.names import BISHOP, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
+from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS, held, piece_at
+from pydlshogi.games.shogi.moves import MOST_MOVES, is_legal
+from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, HELD, KING, KNIGHT, LANCE, PAWN, PROMOTED, ROOK, SILVER
 from pydlshogi.games.shogi.state import STATE, arrange, board_of
-from pydlshogi.games.shogi.tables import PROMOTED
-from pydlshogi.games.shogi.zobrist import COLOUR, HELD
 from pydlshogi.support.arrays import Record, Records, Uint8Array, Uint16Array, Uint32Array
-from pydlshogi.support.bits import bit
 from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
 
 _KINDS: Final = (PAWN, LANCE, SILVER, KNIGHT, GOLD, BISHOP, ROOK)
@@ -141,26 +138,33 @@ def read_code(code: Uint32Array, table: Uint16Array, board: Record) -> bool:
     return ready == 0 and pieces == _FULL_SET
 
 
+@inlined
+def _add(code: Uint32Array, entry: Uint8Array, bits: int, filled: int, done: int) -> tuple[int, int, int]:
+    """Behind the bits that are not yet in `code` one more piece; full words go there."""
+    bits |= word(entry[0]) << word(filled)
+    filled += wide(entry[1])
+    if filled >= 32:
+        code[done] = bits & _32_BITS
+        return bits >> word(32), filled - 32, done + 1
+    return bits, filled, done
+
+
 @rule
-def write_code(board: Record, table: Uint8Array, code: Uint32Array) -> None:
-    """Fill `code`, uint32 [8], with that of a board of MAILBOX by one of the tables above."""
-    bits, filled, done = word(board.turn | wide(board.kings[0]) << 1 | wide(board.kings[1]) << 8), wide(15), wide(0)
+def write_code(state: Record, table: Uint8Array, code: Uint32Array) -> None:
+    """Fill `code`, uint32 [8], by one of the tables above with that of a state of two kings and at most 18 pawns."""
+    board, left = board_of(state), wide(_FULL_SET)
+    bits, filled, done = word(state.turn | wide(state.kings[0]) << 1 | wide(state.kings[1]) << 8), wide(15), wide(0)
     for square in range(81):
-        piece = wide(board.squares[square])
-        bits |= word(table[0, piece, 0]) << word(filled)
-        filled += wide(table[0, piece, 1])
-        if filled >= 32:
-            code[done] = bits & _32_BITS
-            bits, filled, done = bits >> word(32), filled - 32, done + 1
+        piece = piece_at(board, square)
+        left -= _COUNTED[piece]
+        bits, filled, done = _add(code, table[0, piece], bits, filled, done)
     for side in range(3):
         for place in range(7):
-            piece = COLOUR * side + HELD[place]
-            for _ in range(board.beside[piece]):
-                bits |= word(table[1, piece, 0]) << word(filled)
-                filled += wide(table[1, piece, 1])
-                if filled >= 32:
-                    code[done] = bits & _32_BITS
-                    bits, filled, done = bits >> word(32), filled - 32, done + 1
+            kind = HELD[place]
+            number = held(state.hands[side], kind) if side < 2 else left >> 8 * kind & 255
+            left -= number << 8 * kind
+            for _ in range(number):
+                bits, filled, done = _add(code, table[1, COLOUR * side + kind], bits, filled, done)
 
 
 @inlined
@@ -198,38 +202,16 @@ def lay(code: Uint32Array, before: Uint16Array, mirrored: int, board: Record, st
         steps[2 * i + 1] = origin + 1 if move and origin <= DROP else 0
 
 
-@rule
-def _spread(state: Record, board: Record) -> None:
-    """Fill `board`, of MAILBOX, from a state."""
-    planes, left = board_of(state), wide(_FULL_SET)
-    board.turn, board.kings[0], board.kings[1] = state.turn, state.kings[0], state.kings[1]
-    for square in range(81):
-        board.squares[square] = piece_at(planes, square)
-        left -= _COUNTED[board.squares[square]]
-    for kind in range(PAWN, KING):
-        for side in range(2):
-            board.beside[COLOUR * side + kind] = held(state.hands[side], kind)
-            left -= wide(board.beside[COLOUR * side + kind]) << 8 * kind
-        board.beside[UNOWNED + kind] = left >> 8 * kind & 255
-
-
 @compiled
-def _code_along(states: Records, moves: Uint16Array, boards: Records, codes: Uint32Array) -> None:
-    board = boards[0]
-    _spread(states[0], board)
-    write_code(board, WRITE_HCP, codes[0])
-    for i in range(len(moves)):
-        play_on(board, wide(moves[i]))
-        write_code(board, WRITE_HCP, codes[i + 1])
+def _write_all(states: Records, table: Uint8Array, codes: Uint32Array) -> None:
+    for i in range(len(states)):
+        write_code(states[i], table, codes[i])
 
 
-def codes_of(states: Records, moves: Sequence[int] = ()) -> Uint8Array:
-    """uint8 [1 + moves, 32]: cshogi's codes of states[0] and of the positions after each of some moves from there on.
-
-    It may not have more pawns than a set.
-    """
-    codes = np.zeros((1 + len(moves), 8), np.uint32)
-    _code_along(states, np.array(moves, np.uint16), np.zeros(1, MAILBOX), codes)
+def codes_of(states: Records, table: Uint8Array = WRITE_HCP) -> Uint8Array:
+    """uint8 [n, 32]: the codes of states, cshogi's or those of another table."""
+    codes = np.zeros((len(states), 8), np.uint32)
+    _write_all(states, table, codes)
     return codes.view(np.uint8)
 
 
@@ -252,26 +234,28 @@ def words_of(codes: Uint8Array) -> Uint32Array:
 
 
 @compiled
-def _translate(
-    codes: Uint32Array, moves: Uint16Array, reading: Uint16Array, writing: Uint8Array, boards: Records, out: Uint32Array
+def _check(
+    codes: Uint32Array,
+    table: Uint16Array,
+    moves: Uint16Array,
+    boards: Records,
+    states: Records,
+    room: Uint16Array,
+    out: Uint32Array,
 ) -> None:
-    board = boards[0]
+    board, state = boards[0], states[0]
     for i in range(len(codes)):
-        move = wide(moves[i])
-        if read_code(codes[i], reading, board) and (move == 0 or fits(board, move)):
-            write_code(board, writing, out[i])
+        if read_code(codes[i], table, board):
+            arrange(state, board.squares, board.beside, wide(board.turn))
+            if moves[i] == 0 or is_legal(state, wide(moves[i]), room):
+                write_code(state, WRITE_HCP, out[i])
 
 
-def translated(codes: Uint8Array, moves: Uint16Array, reading: Uint16Array, writing: Uint8Array) -> Uint8Array:
-    """Codes in another notation, or checked; one that is no position, or has not this move, becomes 0."""
-    out = np.zeros((len(codes), 8), np.uint32)
-    _translate(words_of(codes), np.ascontiguousarray(moves), reading, writing, np.zeros(1, MAILBOX), out)
+def checked(codes: Uint8Array, table: Uint16Array, moves: Uint16Array) -> Uint8Array:
+    """Codes of a notation as cshogi's; 0 for one that is no position, or whose move, if there is one, is not legal."""
+    out, room = np.zeros((len(codes), 8), np.uint32), np.zeros(MOST_MOVES, np.uint16)
+    _check(words_of(codes), table, np.ascontiguousarray(moves), np.zeros(1, MAILBOX), np.zeros(1, STATE), room, out)
     return out.view(np.uint8)
-
-
-def psfen_of(states: Records) -> bytes:
-    """YaneuraOu's code of the first of some positions."""
-    return translated(codes_of(states), np.zeros(1, np.uint16), READ_HCP, WRITE_PSFEN).tobytes()
 
 
 def moves_from_psv(moves: Uint16Array) -> Uint16Array:
@@ -286,44 +270,3 @@ def moves_to_psv(moves: Uint16Array) -> Uint16Array:
     origin = moves >> 7 & 127
     other = moves & 127 | np.where(origin > 80, origin - 80 | 1 << 7, origin) << 7 | (moves >> 14 & 1) << 15
     return other.astype(np.uint16)
-
-
-@rule
-def fits(board: Record, move: int) -> bool:
-    """Whether the side to move has the piece that `move` moves, and it could do so on an empty board. A move of 16
-    bits."""
-    target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
-    colour = COLOUR * wide(board.turn)
-    if target > 80 or origin > DROP + GOLD or move >= 2 * PROMOTE:
-        return False
-    taken = wide(board.squares[target])
-    if origin > DROP:
-        return not taken and board.beside[colour + origin - DROP] > 0 and not move & PROMOTE
-    piece = wide(board.squares[origin])
-    if not piece or piece & COLOUR != colour or (taken and (taken & COLOUR == colour or taken & 15 == KING)):
-        return False
-    if move & PROMOTE and (piece & 15 > ROOK):
-        return False
-    return bool(reach(piece, origin) & bit(target))
-
-
-@rule
-def play_on(board: Record, move: int) -> None:
-    """Play a move that `fits`."""
-    target, origin = move & SEVEN_BITS, move >> ORIGIN & SEVEN_BITS
-    colour = COLOUR * wide(board.turn)
-    taken = wide(board.squares[target])
-    if taken:
-        kind = taken & 15
-        board.beside[colour + (kind - PROMOTED if kind > KING else kind)] += 1
-    if origin > DROP:
-        piece = colour + origin - DROP
-        board.beside[piece] -= 1
-        board.squares[target] = piece
-    else:
-        piece = wide(board.squares[origin])
-        if piece & 15 == KING:
-            board.kings[board.turn] = target
-        board.squares[target] = piece + (PROMOTED if move & PROMOTE else 0)
-        board.squares[origin] = 0
-    board.turn = 1 - board.turn

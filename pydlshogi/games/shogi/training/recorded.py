@@ -15,7 +15,7 @@ from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves
 from pydlshogi.games.shogi.state import STATE
 from pydlshogi.games.shogi.training.evaluations import ValueTarget, win_rates
 from pydlshogi.games.shogi.training.fixed_formats import Part, chosen
-from pydlshogi.games.shogi.training.formats import legal, read_parts
+from pydlshogi.games.shogi.training.formats import read_parts
 from pydlshogi.games.shogi.training.huffman import MAILBOX, lay, mirrored_move, words_of
 from pydlshogi.games.shogi.training.records import Positions
 from pydlshogi.support.arrays import (
@@ -88,7 +88,7 @@ def read_sets(source: Path, say: Callable[[str], None] = tqdm.write) -> Searched
 
 def _visited(part: Part) -> Searched:
     totals = np.bincount(np.repeat(np.arange(len(part.counts)), part.counts), part.visits, len(part.counts))
-    positions, counts, moves, visits = chosen(part, (totals > 0) & legal(part.positions))
+    positions, counts, moves, visits = chosen(part, totals > 0)
     weights = visits / np.repeat(np.add.reduceat(visits, np.cumsum(counts) - counts, dtype=np.float64), counts)
     values = win_rates(positions["eval"], EVAL_COEF_OF_DLSHOGI)
     return Searched(positions, counts, moves, weights.astype(np.float32), values, np.zeros(len(counts), np.bool_))

@@ -23,7 +23,7 @@ from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.names import PAWN, WHITE
 from pydlshogi.games.shogi.read_kifu import KifuError, read_games, read_list
 from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
-from pydlshogi.games.shogi.state import pieces_of
+from pydlshogi.games.shogi.state import pieces_of, through
 from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.files import open_plain, replacing
@@ -239,7 +239,7 @@ def pack(*games: Game) -> Positions:
     starts = [read_sfen(game.start_sfen)[0] for game in games]
     ends = np.cumsum([0, *lengths]).tolist()
     for start, game, first, end in zip(starts, games, ends, ends[1:], strict=False):
-        packed["hcp"][first:end] = codes_of(start, game.moves)[:-1]
+        packed["hcp"][first:end] = codes_of(through(start, game.moves)[:-1])
     packed["length"] = np.repeat(lengths, lengths)
     packed["ply"] = np.concatenate([np.arange(length) for length in [0, *lengths]])
     for back in (1, 2):
