@@ -18,8 +18,7 @@ from pydlshogi.games.shogi.encodings import BOOK, HISTORY
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.training.evaluations import ValueTarget, averaged_evals, fit_eval_coef, win_rates
-from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget, averaged_evals, fit_eval_coef, win_rates
 from pydlshogi.games.shogi.training.records import (
     DRAW,
     LOSS,

@@ -12,9 +12,8 @@ from pydlshogi.encoding import Encoding, labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training import dataset
-from pydlshogi.games.shogi.training.evaluations import ValueTarget
 from pydlshogi.games.shogi.training.huffman import states_of
-from pydlshogi.games.shogi.training.recorded import Recorded, read_sets
+from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget, read_sets
 from pydlshogi.games.shogi.training.records import Positions, load_positions
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend

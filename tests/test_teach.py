@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.games.shogi.training.evaluations import ValueTarget
 from pydlshogi.games.shogi.training.formats import load
-from pydlshogi.games.shogi.training.recorded import Recorded
+from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions
 from tests.random_games import random_games, write_jsonl
 from utils.arena.engines import command_line

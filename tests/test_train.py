@@ -23,9 +23,8 @@ from pydlshogi import train  # noqa: E402
 from pydlshogi.games.shogi.encodings import BOOK  # noqa: E402
 from pydlshogi.games.shogi.kifu.csa import to_csa  # noqa: E402
 from pydlshogi.games.shogi.training import dataset  # noqa: E402
-from pydlshogi.games.shogi.training.dataset import Settings, fit_for_play, load_data, validate  # noqa: E402  # noqa: E402
-from pydlshogi.games.shogi.training.evaluations import ValueTarget  # noqa: E402
-from pydlshogi.games.shogi.training.recorded import Recorded  # noqa: E402
+from pydlshogi.games.shogi.training.dataset import Settings, fit_for_play, load_data, validate  # noqa: E402
+from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, bias_shape  # noqa: E402
 from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402

@@ -11,15 +11,19 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.games.shogi.sparse import ALL_ENCODINGS
-from pydlshogi.games.shogi.training.evaluations import (
+from pydlshogi.games.shogi.training.formats import load
+from pydlshogi.games.shogi.training.recorded import (
     DEFAULT_EVAL_COEF,
+    Recorded,
+    Searched,
+    Several,
     ValueTarget,
     averaged_evals,
     fit_eval_coef,
+    read_sets,
     win_rates,
+    with_legal_moves,
 )
-from pydlshogi.games.shogi.training.formats import load
-from pydlshogi.games.shogi.training.recorded import Recorded, Searched, Several, read_sets, with_legal_moves
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, limit_repeats
 from pydlshogi.games.shogi.training.reencoding import in_planes_of
 from pydlshogi.support.arrays import Int64Array

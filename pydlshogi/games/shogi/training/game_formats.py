@@ -1,6 +1,7 @@
 """Files of games: dlshogi's `.hcpe3`, with the visits of the moves, and `.pack` of YaneuraOu-ScriptCollection; see
 `formats`. Every move is replayed."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -238,7 +239,7 @@ def _follow(states: Records, moves: Uint16Array, room: Uint16Array, after: Recor
             follows[i + 1] = key(after[0]) == key(states[i + 1])
 
 
-def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
+def _games_of(positions: Positions) -> Iterator[tuple[int, int, int]]:
     """Cut positions into games: runs of which each follows from the one before, with the same result.
 
     Of each game its first position, its length, and its result: 0 for a draw, 1 for Black, 2 for White.
@@ -250,61 +251,33 @@ def _games_of(positions: Positions) -> tuple[Int64Array, Int64Array, Any]:
     firsts = np.flatnonzero(~follows)
     runs = np.diff(np.append(firsts, len(positions)))
     firsts = np.flatnonzero(~follows | ((np.arange(len(positions)) - np.repeat(firsts, runs)) % _LONGEST_GAME == 0))
-    return firsts, np.diff(np.append(firsts, len(positions))), results[firsts]
-
-
-def _assembled(*pieces: tuple[Int64Array, Records]) -> bytes:
-    """Records, each put at its place in bytes: int64 [n] and the n records of a kind."""
-    data = np.zeros(max(int(places[-1]) + records.itemsize for places, records in pieces if len(records)), np.uint8)
-    for places, records in pieces:
-        data[places[:, None] + np.arange(records.itemsize)] = records.view(np.uint8).reshape(-1, records.itemsize)
-    return data.tobytes()
-
-
-def _ends(sizes: Int64Array) -> Int64Array:
-    """Where things of these sizes begin, one after the other, and the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes)])
+    lengths = np.diff(np.append(firsts, len(positions)))
+    return zip(firsts.tolist(), lengths.tolist(), results[firsts].tolist(), strict=True)
 
 
 def give_hcpe3(part: Part) -> bytes:
-    positions, counts, (firsts, lengths, results) = part.positions, part.counts, _games_of(part.positions)
-    games = np.zeros(len(firsts), HCPE3)
-    games["hcp"], games["moves"] = positions["hcp"][firsts], lengths
-    games["result"] = results | positions["ending"][firsts]
+    positions, ends, data = part.positions, np.cumsum([0, *part.counts]), list[bytes]()
     moves = np.zeros(len(positions), HCPE3_MOVE)
-    moves["move"], moves["eval"], moves["candidates"] = positions["move"], positions["eval"], counts
+    moves["move"], moves["eval"], moves["candidates"] = positions["move"], positions["eval"], part.counts
     visits = np.zeros(len(part.moves), HCPE3_VISITS)
     visits["move"], visits["visits"] = part.moves, part.visits
-    is_first = np.zeros(len(positions), np.int64)
-    is_first[firsts] = HCPE3.itemsize
-    starts = _ends(is_first + HCPE3_MOVE.itemsize + HCPE3_VISITS.itemsize * counts)[:-1]
-    places = starts + is_first
-    earlier = np.arange(len(visits)) - np.repeat(_ends(counts)[:-1], counts)
-    of_visits = np.repeat(places, counts) + HCPE3_MOVE.itemsize + HCPE3_VISITS.itemsize * earlier
-    return _assembled((starts[firsts], games), (places, moves), (of_visits, visits))
+    for first, length, result in _games_of(positions):
+        start = positions[first]
+        data.append(np.array([(start["hcp"], length, result | start["ending"], 0)], HCPE3).tobytes())
+        for i in range(first, first + length):
+            data += [moves[i].tobytes(), visits[ends[i] : ends[i + 1]].tobytes()]
+    return b"".join(data)
 
 
 def give_pack(part: Part) -> bytes:
-    positions, (firsts, lengths, results) = part.positions, _games_of(part.positions)
-    from_start = (positions["hcp"][firsts] == _START).all(axis=1)
-    starts = np.zeros(len(firsts), _PACK_START)
-    starts["hcp"], starts["ply"] = positions["hcp"][firsts], positions["ply"][firsts] + 1
+    positions, data = part.positions, list[bytes]()
     moves = np.zeros(len(positions), _PACK_MOVE)
     moves["move"], moves["eval"] = positions["move"], positions["eval"]
-    ends = np.zeros(len(firsts), _PACK_END)
-    ends["result"] = results | results << 7
-    for (won, ending), reason in _REASONS.items():
-        ends["reason"][((results > 0) == (won == WIN)) & (positions["ending"][firsts] == ending)] = reason
-    of_start = np.where(from_start, 1, _PACK_START.itemsize)
-    sizes = np.full(len(positions), _PACK_MOVE.itemsize)
-    sizes[firsts] += of_start
-    sizes[firsts + lengths - 1] += _PACK_END.itemsize
-    places = _ends(sizes)
-    of_ends = places[firsts + lengths] - _PACK_END.itemsize
-    of_moves = places[:-1].copy()
-    of_moves[firsts] += of_start
-    plain = np.ones(int(from_start.sum()), np.uint8)
-    begin = places[firsts]
-    return _assembled(
-        (begin[~from_start], starts[~from_start]), (begin[from_start], plain), (of_moves, moves), (of_ends, ends)
-    )
+    for first, length, result in _games_of(positions):
+        start = positions[first]
+        set_up = np.array([(0, start["hcp"], start["ply"] + 1)], _PACK_START)
+        reason = _REASONS.get((WIN if result else DRAW, int(start["ending"])), 0)
+        end = np.array([(result | result << 7, reason)], _PACK_END)
+        data.append(b"\1" if np.array_equal(start["hcp"], _START) else set_up.tobytes())
+        data += [moves[first : first + length].tobytes(), end.tobytes()]
+    return b"".join(data)
