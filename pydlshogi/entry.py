@@ -83,6 +83,22 @@ class OpeningNames(NamedTuple):
 NO_NAMES: Final = OpeningNames()
 
 
+Question = tuple[PlayedPosition, frozenset[int]]
+"""A position, and the moves that keep its value; others do not."""
+
+
+class Exam(NamedTuple):
+    """A network passes if its moves keep the value often enough."""
+
+    questions: Sequence[Question]
+    playouts: int
+    """Before each move."""
+    temperature: float
+    """Divides the logits of the policy."""
+    goal: float
+    """The least share of the questions."""
+
+
 _LEVELS: Final = {
     "beginner": 0,
     "novice": 2,
@@ -266,6 +282,11 @@ class GameEntry(ABC):
     @property
     def files(self) -> GameFiles | None:
         """What reads and writes its records on the board; None: lines of USI alone."""
+        return None
+
+    @property
+    def exam(self) -> Exam | None:
+        """What ends a speedrun once a network passes it, made anew; None: there is none. Raises OneLineError."""
         return None
 
     def speeds(self, playouts: int) -> Iterator[str]:

@@ -5,13 +5,13 @@ and the curious. What comes out is in the order of the legal moves that went in.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend
-from pydlshogi.support.arrays import Float32Array, Int32Array, Uint64Array
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array, Uint64Array, entries_of
 from pydlshogi.support.compiled import compiled, rule
 from pydlshogi.support.hashes import splitmix
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
@@ -35,6 +35,40 @@ class NetworkEvaluator:
             return Evaluations(np.empty(0, np.float32), values)
         firsts = np.append(batch.firsts[asked], batch.firsts[size])  # the others have no labels
         priors, values[asked] = self.backend.predict(batch.packed[asked], firsts, batch.labels, self.temperature)
+        return Evaluations(priors, values)
+
+
+class Remembering:
+    """What a network thinks; it is not asked twice about a position, as long as there is room for what it said.
+
+    For many games of the same network, which come through the same positions.
+    """
+
+    def __init__(self, backend: Backend, temperature: float, most_moves: int) -> None:
+        self.encoding = backend.encoding
+        self._backend = backend
+        self._temperature = temperature
+        places = _REMEMBERED // most_moves
+        self._memory = _Memory(
+            np.zeros(places, np.uint64),
+            np.zeros(places, np.int32),
+            np.zeros(places, np.float32),
+            np.zeros((places, most_moves), np.float32),
+        )
+
+    def evaluate(self, batch: Batch) -> Evaluations:
+        size = len(batch)
+        packed, firsts = batch.packed[:size], batch.firsts[: size + 1]
+        priors, values = np.empty(firsts[-1], np.float32), np.empty(size, np.float32)
+        asked = np.empty(size, np.int64)
+        asked = asked[: _recall(self._memory, packed, firsts, priors, values, asked)]
+        if len(asked):
+            firsts_asked, labels = entries_of(firsts, asked)
+            said = self._backend.predict(
+                packed[asked], firsts_asked.astype(np.int32), batch.labels[labels], self._temperature
+            )
+            priors[labels], values[asked] = said
+            _remember(self._memory, packed, firsts, priors, values, asked)
         return Evaluations(priors, values)
 
 
@@ -91,6 +125,69 @@ class HashEvaluator:
         values = np.empty(len(batch), np.float32)
         _hashed(batch.keys, firsts, batch.labels, priors, values)
         return Evaluations(priors, values)
+
+
+_REMEMBERED: Final = 1 << 24
+"""Priors, of 4 bytes."""
+
+
+class _Memory(NamedTuple):
+    """One place for all positions whose hashes end alike: the newest of them has it."""
+
+    hashes: Uint64Array
+    counts: Int32Array
+    """How many priors; a position that was not to be expanded has none."""
+    values: Float32Array
+    priors: Float32Array
+
+
+@rule
+def _hash(packed: Any) -> Any:
+    bits = np.uint64(len(packed))
+    for word in packed:
+        bits = splitmix(bits ^ np.uint64(word))
+    return bits
+
+
+@compiled
+def _recall(
+    memory: _Memory,
+    packed: Uint32Array,
+    firsts: Int32Array,
+    priors: Float32Array,
+    values: Float32Array,
+    asked: Int64Array,
+) -> int:
+    """Fill in what is remembered, and `asked` with the numbers of the other positions; how many those are."""
+    others = 0
+    for i in range(len(values)):
+        bits = _hash(packed[i])
+        place, count = bits % np.uint64(len(memory.hashes)), firsts[i + 1] - firsts[i]
+        if memory.hashes[place] != bits or memory.counts[place] != count:
+            asked[others] = i
+            others += 1
+            continue
+        values[i] = memory.values[place]
+        for j in range(count):
+            priors[firsts[i] + j] = memory.priors[place, j]
+    return others
+
+
+@compiled
+def _remember(
+    memory: _Memory,
+    packed: Uint32Array,
+    firsts: Int32Array,
+    priors: Float32Array,
+    values: Float32Array,
+    asked: Int64Array,
+) -> None:
+    for i in asked:
+        bits = _hash(packed[i])
+        place, count = bits % np.uint64(len(memory.hashes)), firsts[i + 1] - firsts[i]
+        memory.hashes[place], memory.counts[place], memory.values[place] = bits, count, values[i]
+        for j in range(count):
+            memory.priors[place, j] = priors[firsts[i] + j]
 
 
 @rule

@@ -1,6 +1,7 @@
 """The cycle as its user sees it: a command, a folder, and what is in it."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from processes import await_end
 
 from pydlshogi import cycle
 from pydlshogi.catalogue import GAMES, game_named
+from pydlshogi.entry import Exam
 from pydlshogi.games.shogi.encodings import HISTORY
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.sparse import is_sparse
@@ -84,10 +86,12 @@ def test_the_precision_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monk
         ("dobutsu --out {run} --init {run}/net.npz", "{run} is a run with --init '': give another --out"),
         ("dobutsu --out {new} --playouts 0", "--playouts must be at least 1"),
         ("dobutsu --out {new} --draw-ply 9999999999", "--draw-ply must be at least 0 and at most 1e+09"),
-        ("shogi --out {new} --encoding planes", "--encoding planes, but of shogi with book, dlshogi, history"),
+        ("shogi --out {new} --encoding planes", "--encoding planes, but with book, dlshogi, history"),
         ("dobutsu --out {new} --init {new}/no.npz", "{new}/no.npz: No such file or directory"),
         ("dobutsu --out {new} --channels 4 --depth 1 --init {run}/net.npz", "does not grow into"),
         ("dobutsu --out {new} --minutes -1", "--minutes"),
+        ("dobutsu --out {run} --speedrun", "--speedrun begins anew: give another --out"),
+        ("othello --out {new} --speedrun", "--speedrun: othello has no exam"),
         ("dobutsu --out {run}/net.npz", "{run}/net.npz: File exists"),
     ],
 )
@@ -130,6 +134,16 @@ def test_a_network_that_is_missing_is_that_of_the_checkpoint(run: Path, tmp_path
     again = copied(run, tmp_path)
     shutil.rmtree(again / "networks")
     one_more_cycle(again)
+
+
+def test_a_speedrun_ends_when_the_exam_is_passed(tmp_path: Path, capsys, monkeypatch) -> None:
+    shares = [0.991, 0.989]
+    monkeypatch.setattr("pydlshogi.games.dobutsu.critical.exam", lambda: Exam([], 64, 1.0, 0.99))
+    monkeypatch.setattr("pydlshogi.learning.learner.value_keeping", lambda *_: shares.pop())
+    words = ["dobutsu", "--out", str(tmp_path), *TINY, "--compare-every", "1"]
+    assert cycle.main([*words, "--speedrun"]) == 0
+    assert [line["kept"] for line in lines(tmp_path)] == [0.989, 0.991]
+    assert re.search(r"^the exam is passed \d+\.\d minutes after the command$", capsys.readouterr().out, re.MULTILINE)
 
 
 def copied(run: Path, folder: Path) -> Path:

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from pydlshogi.catalogue import game_named
-from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, Remembering, UniformEvaluator
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.learning.forest import Forest, over, score_of_mover
+from pydlshogi.learning.forest import Forest, over, score_of_mover, value_keeping
 from pydlshogi.learning.played import PlayedGames, improved_policy, visits_to_choose_by
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
-from pydlshogi.learning.tasks import compare, comparing, playing
+from pydlshogi.learning.tasks import compare, comparing, load_network, playing
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.support.arrays import ArraysError, write_arrays
@@ -164,11 +164,35 @@ def test_the_policys_temperature_reaches_self_play_and_comparisons(tmp_path: Pat
     assert len(set(map(tuple, counts))) > 1
 
 
+def test_a_network_is_not_asked_twice_about_a_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_weights(
+        tmp_path / "net.npz", random_weights(architecture_for(DOBUTSU.encoding, "policy_value_dense", 1, 8), 1)
+    )
+    backend = load_network(DOBUTSU, (tmp_path / "net.npz").read_bytes(), 16)
+    predict, asked = backend.predict, list[bytes]()
+
+    def noted(packed: Any, *rest: Any) -> Any:
+        asked.extend(position.tobytes() for position in packed)
+        return predict(packed, *rest)
+
+    forgetful = SelfPlayers(DOBUTSU, NetworkEvaluator(backend, 1.5), ALL).play((5,))
+    monkeypatch.setattr(backend, "predict", noted)
+    evaluator = Remembering(backend, 1.5, DOBUTSU.rules.most_moves)
+    played = SelfPlayers(DOBUTSU, evaluator, ALL).play((5,))
+    assert [played.games(), played.weights.tobytes()] == [forgetful.games(), forgetful.weights.tobytes()]
+    assert len(asked) > len(played)
+    before = len(asked)
+    SelfPlayers(DOBUTSU, evaluator, ALL).play((5,))
+    assert len(asked) - before < before // 100, "but where two have the same place"
+
+
 def test_openings_are_varied_and_not_learned() -> None:
     settings = SelfPlay(games=40, playouts=4, full_share=1, opening_plies=30, opening_random=1, draw_ply=12)
     played = SelfPlayers(DOBUTSU, HASH, settings).play((8,))
     assert len({tuple(moves[:4]) for moves in played.games() if len(moves) > 3}) > 30
     assert len(played) < len(played.moves)
+    assert min(played.lengths) > 0
+    assert len(played) > 0, "an opening that ends the game is drawn anew"
 
 
 def test_sides_give_up_and_some_play_on() -> None:
@@ -211,6 +235,14 @@ def test_the_one_who_judges_better_wins() -> None:
     counts = compare(DOBUTSU, (Mobile(), Upside()), Puct(), 30, 40, 80, (2,))
     assert sum(counts) == 20
     assert counts[3] + counts[4] > 2 * (counts[0] + counts[1])
+
+
+def test_who_keeps_too_few_values_is_not_asked_about_all_positions() -> None:
+    start = DobutsuPosition()
+    right, wrong = (start, frozenset(start.legal_moves().tolist())), (start, frozenset[int]())
+    positions = [wrong] * 3 + [right] * 253 + [wrong] * 256
+    assert value_keeping(DOBUTSU, positions, UniformEvaluator(), 2) == 253 / 512
+    assert value_keeping(DOBUTSU, positions, UniformEvaluator(), 2, goal=0.995) == 253 / 256
 
 
 def test_a_win_in_one_is_found_and_equal_players_share_every_pair() -> None:

@@ -1,18 +1,19 @@
 """Many positions searched side by side, each in a tree of its own, all in one batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.entry import GameEntry
+from pydlshogi.entry import GameEntry, Question
 from pydlshogi.game import PlayedPosition, Position
 from pydlshogi.uct.batch import Batch, Evaluator
-from pydlshogi.uct.puct import Puct
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search, stored_search
 
 _MEGABYTE = 1 << 20
+_AT_ONCE = 256
 _SPARE = 4
 """Trees keep what they know below a new root, until what is above it has been given back."""
 
@@ -40,6 +41,22 @@ def score_of_mover(position: PlayedPosition) -> float:
     """What a game that is over, or whose end is foreseen, is worth to the side to move."""
     outcome = position.outcome_to_learn()
     return float(outcome.value) if outcome is not None else 0.0
+
+
+def value_keeping(
+    game: GameEntry, questions: Sequence[Question], evaluator: Evaluator, playouts: int, goal: float = 0.0
+) -> float:
+    """The share of the questions in which the move chosen after `playouts`, as in play, keeps the value.
+
+    Of as many as it takes to see that the share of all is less than `goal`.
+    """
+    forest, seen, lost = Forest(game, evaluator, DEFAULT_PUCT, playouts, _AT_ONCE), 0, 0
+    while seen < len(questions) and lost <= (1 - goal) * len(questions):
+        part = questions[seen : seen + _AT_ONCE]
+        found = forest.search({tree: position for tree, (position, _) in enumerate(part)}, playouts)
+        lost += sum(found[tree][0].move not in keeping for tree, (_, keeping) in enumerate(part))
+        seen += len(part)
+    return 1 - lost / seen
 
 
 class Forest:

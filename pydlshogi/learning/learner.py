@@ -15,11 +15,13 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from pydlshogi.entry import GameEntry
+from pydlshogi.entry import Exam, GameEntry
+from pydlshogi.evaluator import NetworkEvaluator
+from pydlshogi.learning.forest import value_keeping
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.run_folder import RunFolder
 from pydlshogi.learning.settings import Cycle
-from pydlshogi.learning.tasks import comparing, playing
+from pydlshogi.learning.tasks import comparing, load_network, playing
 from pydlshogi.network.loading import encoding_of
 from pydlshogi.support.arrays import write_arrays
 from pydlshogi.support.elo import MOST_ELO, estimate
@@ -39,11 +41,17 @@ _SIZED: Final = 4
 class Learner:
     """A run: cycle after cycle."""
 
-    def __init__(self, game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool) -> None:
+    def __init__(
+        self, game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool, exam: Exam | None = None
+    ) -> None:
+        """With an `exam` networks take it where they would be compared."""
         self._game = game
         self._folder = folder
         self._settings = settings
         self._pool = pool
+        self._exam = exam
+        self.passed = False
+        """A network has passed the exam."""
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         goes_on = folder.checkpoint.exists()
         encodings = encodings_for(game.encodings, settings.kind, settings.encoding)
@@ -74,7 +82,7 @@ class Learner:
 
     @property
     def done(self) -> bool:
-        return self.minutes >= self._settings.minutes
+        return self.passed or self.minutes >= self._settings.minutes
 
     def cycle(self, beat: Heartbeat) -> dict[str, Any]:
         """Play, learn, compare. Returns the line of the journal."""
@@ -90,8 +98,12 @@ class Learner:
         self._run.write(folder.network(number + 1))
         compared = time.monotonic()
         beat.now = f"cycle {number + 1}: comparing"
-        if self._settings.compare_every and (number + 1) % self._settings.compare_every == 0:
+        every = self._settings.compare_every
+        due = bool(every) and (number + 1) % every == 0
+        if self._exam is None and due:
             line |= self._compare(number + 1)
+        elif self._exam and (due or kept["seconds"] + compared - begun >= 60 * self._settings.minutes):
+            line |= self._examine(number + 1, self._exam)
         times = {"play": played - begun, "learn": learned - played, "compare": time.monotonic() - compared}
         kept["seconds"] += sum(times.values())
         line |= times | {"network": share * times["play"]}
@@ -163,6 +175,14 @@ class Learner:
             **dict(zip(FIGURES, (run.window / steps).tolist() if steps else [None] * len(FIGURES), strict=True)),
         }
 
+    def _examine(self, number: int, exam: Exam) -> dict[str, Any]:
+        """Have the network of a cycle take an exam."""
+        backend = load_network(self._game, self._folder.network(number).read_bytes(), self._settings.side_by_side)
+        evaluator = NetworkEvaluator(backend, exam.temperature)
+        kept = value_keeping(self._game, exam.questions, evaluator, exam.playouts, exam.goal)
+        self.passed = kept >= exam.goal
+        return {"kept": kept}
+
     def _compare(self, number: int) -> dict[str, Any]:
         """Compare the network of a cycle with the last one compared, and with the anchor, the first one."""
         kept, line = self._run.kept, dict[str, Any]()
@@ -210,7 +230,7 @@ def described(line: dict[str, Any]) -> str:
             match = line[name]
             _, low, high = estimate(match["counts"])
             said += f"; against {match['against']} {match['elo']:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
-    return said
+    return f"{said}; exam: {line['kept']:.1%}" if "kept" in line else said
 
 
 def sized(lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
@@ -225,9 +245,9 @@ def sized(lines: Sequence[dict[str, Any]], minutes: float, workers: int) -> str:
     )
 
 
-def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool) -> None:
-    """Run to the end."""
-    learner = Learner(game, folder, settings, pool)
+def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool, exam: Exam | None = None) -> bool:
+    """Run to the end, which is when a network passes the `exam`, if there is one. Returns whether one did."""
+    learner = Learner(game, folder, settings, pool, exam)
     layout = "{l_bar}{bar}| {n:.1f} of {total:g} minutes{postfix}"
     before = min(learner.minutes, settings.minutes)  # of a bar that is more than full tqdm no longer knows the whole
     with (
@@ -242,3 +262,4 @@ def learn(game: GameEntry, folder: RunFolder, settings: Cycle, pool: WorkerPool)
                 say(sized(lines[1:], settings.minutes, min(pool.size(), learner.sets)))
             bar.update(min(settings.minutes, learner.minutes) - bar.n)
     say(f"the network is {learner.finish()}")
+    return learner.passed

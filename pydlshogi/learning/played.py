@@ -5,12 +5,13 @@ The target of a position is a policy and an expected score, made of what the sea
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, labels_of, packed_of
 from pydlshogi.game import Position
 from pydlshogi.support.arrays import (
     Float32Array,
@@ -22,7 +23,6 @@ from pydlshogi.support.arrays import (
     read_arrays,
 )
 from pydlshogi.training.examples import Examples
-from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.root import MoveStats, Root
 
 
@@ -155,7 +155,7 @@ def improved_policy(moves: Sequence[MoveStats], priors: Float64Array, value: flo
     if moves[0].plies is not None:
         shares[0] = 1
         return shares
-    advantages = np.nan_to_num(np.array([move.value for move in moves]) - value)
+    advantages = np.array([0.0 if isnan(move.value) else move.value - value for move in moves])
     roots = np.sqrt(np.array([move.visits for move in moves]))
     logits = np.log(np.maximum(priors, 1e-9)) + (_ADVANTAGE + _BY_ROOT_OF_VISITS * roots) * advantages
     logits[[move.plies is not None for move in moves]] = -np.inf
@@ -170,7 +170,7 @@ def expected_score(root: Root) -> tuple[float, bool]:
 
 
 def sample_of(
-    encoding: Encoding | None,
+    encoding: Encoding,
     position: Position,
     ply: int,
     root: Root,
@@ -182,13 +182,11 @@ def sample_of(
     `encoding`: how the network sees it that is to learn.
     """
     # A sparse network makes its policy of the labels that it is given: all legal moves.
-    learned = np.arange(len(moves)) if encoding and encoding.features else np.flatnonzero(weights)
-    batch = Batch(1, len(learned), encoding)
-    batch.add(position, np.array([moves[i].move for i in learned.tolist()], np.int32))
+    learned = np.arange(len(moves)) if encoding.features else np.flatnonzero(weights)
     searched, exact = expected_score(root)
     return Sample(
-        packed=batch.packed[0],
-        labels=batch.labels[: len(learned)].copy(),
+        packed=packed_of(encoding, position.states[-1:])[0],
+        labels=labels_of(encoding, position.states[-1], np.array([moves[i].move for i in learned.tolist()])),
         weights=(weights[learned] / weights.sum()).astype(np.float32),
         searched=searched,
         exact=exact,

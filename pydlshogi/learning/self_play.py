@@ -32,7 +32,7 @@ class _Board:
 
     position: PlayedPosition
     opening: int
-    """How many moves are sampled from the policy."""
+    """How many of its first moves are not learned."""
     may_resign: bool
     moves: list[int] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
@@ -46,6 +46,10 @@ class _Board:
     def side(self) -> int:
         return len(self.moves) % 2
 
+    def push(self, move: int) -> None:
+        self.position.push(move)
+        self.moves.append(move)
+
 
 class SelfPlayers:
     """Plays sets of games, one after the other, in the same trees."""
@@ -56,6 +60,8 @@ class SelfPlayers:
         self._settings = settings
         self._trees = min(settings.games, settings.side_by_side)
         encoding = evaluator.encoding
+        assert encoding is not None, "what is learned is packed"
+        self._encoding = encoding
         self._search = many_trees(game, encoding, settings.puct(), settings.playouts, self._trees, settings.draw_ply)
         self._batch = Batch(self._trees, game.rules.most_moves, encoding)
 
@@ -96,9 +102,16 @@ class SelfPlayers:
 
     def _new_board(self, rng: np.random.Generator) -> _Board:
         settings = self._settings
-        opening = int(rng.exponential(settings.opening_plies)) if settings.opening_plies else 0
         may_resign = settings.resign > 0 and rng.random() >= settings.play_on
-        return _Board(self._game.position(draw_ply=settings.draw_ply), opening, may_resign)
+        while True:
+            opening = int(rng.exponential(settings.opening_plies)) if settings.opening_plies else 0
+            board = _Board(self._game.position(draw_ply=settings.draw_ply), opening, may_resign)
+            left = rng.binomial(opening, settings.opening_random)
+            while left and not self._over(board):
+                board.push(int(rng.choice(board.position.legal_moves())))
+                left -= 1
+            if not self._over(board):
+                return board
 
     def _begin(self, tree: int, board: _Board, rng: np.random.Generator) -> int:
         """Search the next move of a game; returns how many visits its root is to get, with those it has already."""
@@ -120,25 +133,26 @@ class SelfPlayers:
         settings, root = self._settings, Root(self._search, tree)
         moves = root.moves()
         if len(board.moves) < board.opening:
-            even = rng.random() < settings.opening_random
-            chosen = sampled(np.array([1.0 if even else move.prior for move in moves]), 1.0, rng)
+            chosen = sampled(np.array([move.prior for move in moves]), 1.0, rng)
         else:
             weights = visits_to_choose_by(moves)
             cooled = 0.5 ** (len(board.moves) / settings.halflife)
             temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
             chosen = sampled(weights, temperature, rng)
             if board.full:
-                encoding, ply = self._evaluator.encoding, len(board.moves)
+                ply = len(board.moves)
                 priors = np.array([board.priors[move.move] for move in moves]) ** settings.policy_temperature
                 taught = improved_policy(moves, priors, root.value)
-                board.samples.append(sample_of(encoding, board.position, ply, root, moves, taught))
-            if root.value < settings.resign:
+                board.samples.append(sample_of(self._encoding, board.position, ply, root, moves, taught))
+            if settings.resign and root.value < settings.resign:
                 board.gave_up = board.side if board.gave_up is None else board.gave_up
                 if board.may_resign:
                     return False
-        board.position.push(moves[chosen].move)
-        board.moves.append(moves[chosen].move)
-        return not over(board.position, foreseen=not settings.until_mated)
+        board.push(moves[chosen].move)
+        return not self._over(board)
+
+    def _over(self, board: _Board) -> bool:
+        return over(board.position, foreseen=not self._settings.until_mated)
 
     def _ended(self, board: _Board) -> Episode:
         if board.gave_up is not None and board.may_resign:

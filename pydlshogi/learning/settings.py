@@ -40,7 +40,7 @@ class SelfPlay:
         3.0, "first moves, on average, that are sampled from the policy and not learned", low=0
     )
     opening_random: float = setting(
-        0.25, "share of those moves that is any legal one, so that games stay varied", low=0, high=1
+        0.25, "share of those moves, the first of them, that is any legal one, so that games stay varied", low=0, high=1
     )
     draw_ply: int = setting(512, "plies after which a game is drawn; 0: never", low=0, high=_MOST)
     until_mated: bool = setting(True, "play on when the rules foresee the end of a game")

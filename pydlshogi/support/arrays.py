@@ -1,4 +1,4 @@
-"""The types of numpy arrays, named once; and files of arrays (.npz), of dataclasses too."""
+"""The types of numpy arrays, named once; lists in an array; and files of arrays (.npz), of dataclasses too."""
 
 import zlib
 from collections.abc import Sequence
@@ -34,6 +34,15 @@ Record = Any
 """One record of a structured array; numba takes `records[i]` by reference."""
 Records = npt.NDArray[Any]
 """A structured array."""
+
+
+def entries_of(firsts: Int32Array | Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Where the lists with these numbers begin once only they lie one after the other, int64 [n + 1]; and their entries
+    among all. List i has those from firsts[i] to firsts[i + 1] - 1."""
+    starts = firsts[rows]
+    counts = firsts[rows + 1] - starts
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    return begins, np.arange(begins[-1]) + np.repeat(starts - begins[:-1], counts)
 
 
 class ArraysError(OneLineError, ValueError):

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from pydlshogi.encoding import Encoding, planes_of
-from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array, entries_of
 from pydlshogi.support.compiled import allocating
 
 _AHEAD: Final = 6
@@ -55,15 +55,6 @@ class Examples:
             self.values[rows],
             self.value_weights[rows],
         )
-
-
-def entries_of(firsts: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Where the lists with these numbers begin once only they lie one after the other, int64 [n + 1]; and their entries
-    among all. List i has those from firsts[i] to firsts[i + 1] - 1."""
-    starts = firsts[rows]
-    counts = firsts[rows + 1] - starts
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    return begins, np.arange(begins[-1]) + np.repeat(starts - begins[:-1], counts)
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

@@ -166,7 +166,8 @@ def optimisers_of(net: nn.Module, settings: Learning, each: Each = map) -> list[
     if settings.optimiser == "muon":
         groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
         rest = torch.optim.AdamW(groups, lr=rate / 10, betas=(0.9, 0.99), fused=True)
-        return [Muon(kernels, lr=rate, weight_decay=decay, each=each), rest] if kernels else [rest]
+        dtype = torch.bfloat16 if settings.precision == "bfloat16" else torch.float32
+        return [Muon(kernels, dtype, rate, decay, each), rest] if kernels else [rest]
     groups = [{"params": kernels + matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
     return [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.99), fused=True)]
 
@@ -196,8 +197,12 @@ _ITERATIONS: Final = 5
 class Muon(torch.optim.Optimizer):
     """Nesterov momentum, made orthogonal kernel by kernel (all axes but the first taken as one), with weight decay."""
 
-    def __init__(self, params: Iterable[Any], lr: float, weight_decay: float = 0.0, each: Each = map) -> None:
+    def __init__(
+        self, params: Iterable[Any], dtype: torch.dtype, lr: float, weight_decay: float = 0.0, each: Each = map
+    ) -> None:
+        """dtype: what it computes in; see `orthogonal`."""
         super().__init__(params, {"lr": lr, "momentum": 0.95, "weight_decay": weight_decay})
+        self._dtype = dtype
         self._each = each
 
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
@@ -219,13 +224,12 @@ class Muon(torch.optim.Optimizer):
         # A tall matrix would otherwise change its outputs less than a wide one.
         scale = max(1.0, kernel.shape[0] / kernel.shape[1]) ** 0.5
         parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        parameter.add_(orthogonal(kernel).view_as(parameter), alpha=-group["lr"] * scale)
+        parameter.add_(orthogonal(kernel, self._dtype).view_as(parameter), alpha=-group["lr"] * scale)
 
 
-def orthogonal(matrix: Tensor) -> Tensor:
+def orthogonal(matrix: Tensor, dtype: torch.dtype) -> Tensor:
     """The nearest matrix [m, n] with orthonormal rows (m <= n) or columns, roughly, by Newton-Schulz iterations."""
-    # Processors without instructions for bfloat16 take forty times as long in it.
-    x: Tensor = matrix.to(torch.bfloat16 if matrix.is_cuda else torch.float32) / (matrix.norm() + 1e-7)
+    x: Tensor = matrix.to(dtype) / (matrix.norm() + 1e-7)
     tall = x.shape[0] > x.shape[1]
     if tall:
         x = x.T

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydlshogi.entry import GameEntry, Look, Name, Opponent, ladder
+from pydlshogi.entry import Exam, GameEntry, Look, Name, Opponent, ladder
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.games.dobutsu import DobutsuOptions, is_solved
 from pydlshogi.player.base_player import BasePlayer, Engine
@@ -46,10 +46,11 @@ class Dobutsu(GameEntry):
         "kind": "policy_value_dense",
         "depth": 3,
         "channels": 256,
-        "batch_size": 512,
+        "minutes": 10.0,
+        "batch_size": 1024,
         "optimiser": "muon",
         "learning_rate": 0.02,
-        "average": 0.995,
+        "average": 0.99,
         "symmetries": True,
         "games": 256,
         "side_by_side": 128,
@@ -105,6 +106,12 @@ class Dobutsu(GameEntry):
             return MCTSPlayer(options, Network(self), [PerfectPlay()])
 
         return self.engine(options, load)
+
+    @property
+    def exam(self) -> Exam:
+        from pydlshogi.games.dobutsu.critical import exam
+
+        return exam()
 
     def speeds(self, playouts: int) -> Iterator[str]:
         from pydlshogi.games.dobutsu.bench import speeds

@@ -26,10 +26,11 @@ from pydlshogi.support.arrays import (
     Records,
     Uint16Array,
     Uint32Array,
+    entries_of,
     read_arrays,
 )
 from pydlshogi.support.compiled import compiled_for, rule_of_game
-from pydlshogi.training.examples import Examples, entries_of, joined
+from pydlshogi.training.examples import Examples, joined
 from pydlshogi.training.settings import DatasetError
 
 DEFAULT_EVAL_COEF: Final = 600
