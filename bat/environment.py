@@ -224,10 +224,10 @@ def install_packages(wanted: list[str], commands: "Commands") -> None:
 
 
 def compile_by_the_side() -> None:
-    """Compile the other engines while one is played: it goes on when this script has ended."""
+    """Compile the other engines while one is played: it goes on when this script has ended, until who called it has."""
     idle = {"creationflags": subprocess.IDLE_PRIORITY_CLASS} if WINDOWS else {"start_new_session": True}
     subprocess.Popen(
-        [*COMPILE, "--idle"],
+        [*COMPILE, "--idle", str(os.getppid())],
         env=os.environ | SETTINGS,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

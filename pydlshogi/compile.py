@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import Event, Process
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.network.backend import CPU_BATCH
 from pydlshogi.player.mcts_options import NetworkOptions
-from pydlshogi.support.command_line import exit_status, parser_for
+from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.compiled import kernels_folder
 from pydlshogi.support.files import shipped_model
 
@@ -90,12 +91,25 @@ def _search_of_shogi() -> "tuple[Search, Batch]":
     return stored_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1), Batch(1, RULES.most_moves, HISTORY)
 
 
+def _end_with(process: int) -> None:
+    """End this program once a process has ended: what the files hold then is whole."""
+    with suppress(PermissionError):  # it is somebody else's by now
+        with suppress(ProcessLookupError):
+            while True:
+                os.kill(process, 0)
+                time.sleep(1.0)
+        os._exit(0)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = parser_for("pydlshogi.compile", "Compile the engines, so that their first start need not.")
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"of {', '.join(GAMES)}; none: all")
     parser.add_argument("--search", action="store_true", help="only the search of shogi, on two cores")
     parser.add_argument(
-        "--idle", action="store_true", help="at the lowest priority, and measure nothing, which other work would spoil"
+        "--idle",
+        type=positive,
+        metavar="PID",
+        help="at the lowest priority, as long as that process lives, and measure nothing, which other work would spoil",
     )
     given = parser.parse_args(arguments)
     if unknown := [game for game in given.games if game not in GAMES]:
@@ -104,6 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.nice(19)
         with suppress(OSError):  # Linux weighs sessions first, and `nice` only within one
             Path("/proc/self/autogroup").write_text("19")
+        Thread(target=_end_with, args=(given.idle,), daemon=True).start()
 
     def show() -> None:
         for line in (

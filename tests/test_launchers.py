@@ -205,6 +205,8 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     engines = [json.loads(line) for line in lines if line not in message]
     assert [facts["prefix"] for facts in engines] == [str(checkout.environment)] * 2
     assert [facts["pid"] for facts in engines] == [first.pid, second.pid], "the launcher becomes the engine"
+    notes = (checkout.root / "pydlshogi" / "compiled").read_text(encoding="utf-8")
+    assert any(f" --idle {pid} " in notes for pid in (first.pid, second.pid)), "what compiles ends with the engine"
     assert str(checkout.elsewhere) not in engines[0]["path"]
 
 
@@ -222,6 +224,14 @@ def test_protocols_without_a_line_for_it_see_nothing_of_the_installation(install
     (line,) = out.splitlines()
     assert is_engine(line, installed)
     assert err.startswith("info string Installing")
+
+
+@on_posix
+def test_nothing_is_compiled_by_the_side_of_an_engine_that_has_ended() -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    command = [sys.executable, "-m", "pydlshogi.compile", "--idle", str(gone.pid)]
+    assert b"compiled in" not in subprocess.check_output(command, cwd=ROOT, timeout=60)
 
 
 @on_posix
