@@ -24,7 +24,7 @@ from pydlshogi.web.table import Table
 
 try:
     from PIL import Image
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 except ImportError as error:
     sys.exit(f"film: {error}; {remedy('test', 'playwright')}")
 
@@ -32,6 +32,8 @@ _SIZE: Final[Any] = {"width": 900, "height": 680}
 _FRAMES: Final = 20
 _EVERY: Final = 0.3
 """Seconds."""
+_LONGEST_START: Final = 600_000
+"""Milliseconds; the engine may have to be compiled."""
 _LAST: Final = 2500
 """Milliseconds that the last frame stays."""
 _POSITION: Final = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
@@ -44,6 +46,7 @@ def frames(address: str) -> Iterator[bytes]:
         chromium = started.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-dev-shm-usage"])
         page: Any = chromium.new_page(viewport=_SIZE, locale="en")
         page.add_init_script("""localStorage.settings ??= '{"sound":"off"}'""")
+        page.set_default_timeout(_LONGEST_START)
         page.goto(address)
         page.wait_for_selector("body[data-generation]")
         page.select_option("#opponent", "")
@@ -77,7 +80,7 @@ def film(options: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("utils.lab.film", __doc__)
     parser.add_argument("out", type=Path, metavar="WEBP")
-    return exit_status("film", partial(film, parser.parse_args(arguments)))
+    return exit_status("film", partial(film, parser.parse_args(arguments)), Error)
 
 
 if __name__ == "__main__":
