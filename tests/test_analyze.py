@@ -17,7 +17,8 @@ from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
-from pydlshogi.games.shogi.kifu.kif_writer import to_kif
+from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines, to_kif
+from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import parse, read
 from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, PlayerError, Report
 from pydlshogi.player.clock import Clock
@@ -146,11 +147,12 @@ def test_lines_and_comments_in_records() -> None:
 
 
 def test_candidates_in_kif() -> None:
-    candidates = {
-        0: [AnalysedMove(70, ("2g2f",), 9)],
-        1: [AnalysedMove(40, ("8c8d", "2g2f")), AnalysedMove(-5, ("3c3d",))],
-    }
-    text = to_kif(replace(RECORD, comments=("", "", "悪手")), LINES, candidates)
+    position, move = ShogiPosition(RECORD.start_sfen), RECORD.moves[0]
+    first = tuple(candidate_lines(position, [AnalysedMove(70, ("2g2f",), 9)]))
+    position.push(move)
+    second = candidate_lines(position, [AnalysedMove(40, ("8c8d", "2g2f")), AnalysedMove(-5, ("3c3d",))], move)
+    game = replace(RECORD, comments=("", "", "悪手"), analysis=(first, tuple(second)))
+    text = to_kif(game, LINES)
     assert text.splitlines()[3:] == [
         "手数----指手---------消費時間--",
         "**解析 候補1 ノード数 9 評価値 70 読み筋 ▲２六歩(27)",

@@ -14,7 +14,7 @@ import pytest
 import thinker
 from usi_driver import InProcess
 
-from pydlshogi.games.shogi.engine.book import BookOptions, choose, flip_move, legal_moves, open_book_file
+from pydlshogi.games.shogi.engine.book import choose, flip_move, legal_moves, open_book_file
 from pydlshogi.games.shogi.engine.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as shogi
@@ -279,8 +279,8 @@ def test_a_turned_board_has_the_turned_moves_also_in_a_book(book_file: MakeFile)
 # The choice
 
 
-def options(**values: object) -> BookOptions:
-    chosen = BookOptions()
+def options(**values: object) -> MCTSPlayerOptions:
+    chosen = MCTSPlayerOptions()
     for name, value in values.items():
         assert chosen.set(name, str(value)) == ""
     return chosen

@@ -116,8 +116,9 @@ def test_examples_have_the_visits_and_both_opinions_of_the_value(folder: Path, k
         (state,) = states_of(recorded["hcp"][i : i + 1])
         its = slice(ends[row] - found.counts[row], ends[row])
         learned = slice(examples.firsts[i], examples.firsts[i + 1])
-        assert examples.labels[learned].tolist() == labels_of(kind, state, found.moves[its]).tolist()
-        assert np.array_equal(examples.weights[learned], found.weights[its])
+        labels, weights = labels_of(kind, state, found.moves[its]).tolist(), found.weights[its].tolist()
+        learned_there = zip(examples.labels[learned].tolist(), examples.weights[learned].tolist(), strict=True)
+        assert dict(learned_there) == dict(zip(labels, weights, strict=True))
         result = (float(recorded["result"][i]) + 1) / 2
         mixed = found.values[row] if found.exact[row] else 0.75 * result + 0.25 * found.values[row]
         assert examples.values[i] == pytest.approx(mixed, abs=1e-6)

@@ -10,9 +10,8 @@ The suffix of OUT says the format. Variations that a format of records has no ro
 else it does not hold.
 
 Training data end in .psv (.bin), .hcpe, .hcpe3, .pack or .positions; a folder stands for all such files in it, and
-records are read as by `pydlshogi.train`. Any size is streamed. Broken records are left out, and the status is then 1;
-positions that the format of OUT cannot say everything of are left out too. `--check` also looks whether every move is
-legal.
+records are read as by `pydlshogi.train`. Any size is streamed. Broken records, or with a move that is not legal, are
+left out, and the status is then 1; positions that the format of OUT cannot say everything of are left out too.
 """
 
 import argparse
@@ -86,7 +85,7 @@ def convert(sources: Sequence[Path], out: Path) -> int:
 
 
 def check(sources: Sequence[Path]) -> int:
-    """Read all training data, and look at every move; the status."""
+    """Read all training data; the status."""
     count = Count()
     for _ in count.read(sources):
         pass

@@ -8,11 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pydlshogi.games.shogi.engine.book_files import Book, BookError, BookFile, BookMove, SbkBook, YbbBook
+from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.player.base_player import Adviser, BestMove, Info, KnownMove, Report
 from pydlshogi.player.choice import SeededRng
 from pydlshogi.player.clock import Clock, Limits
-from pydlshogi.player.mcts_options import MCTSOptions
-from pydlshogi.player.options import Check, Filename, Spin
 from pydlshogi.support.files import stamp_of
 
 if TYPE_CHECKING:
@@ -25,31 +24,6 @@ _SEPARATOR: Final = ";"
 log = logging.getLogger(__name__)
 
 
-class BookOptions(MCTSOptions):
-    """What a player with a book lets the user decide. Names and units are dlshogi's or, after them, YaneuraOu's."""
-
-    own_book = Check("USI_OwnBook", False, aliases=("OwnBook",), help="play from the book that Book_File names")
-    book_file = Filename(
-        "Book_File",
-        "",
-        aliases=("BookFile",),
-        help="the book: .db or .ybb of YaneuraOu, .sbk of ShogiGUI; of several with ; between them the first "
-        "that knows a position counts; empty: none",
-    )
-    best_book_move = Check(
-        "Best_Book_Move",
-        True,
-        help="the book move of the highest value, among equals the most frequent; false: sampled by frequency",
-    )
-    min_book_score = Spin(
-        "Min_Book_Score", -3000, -30000, 30000, help="centipawns that a book move must be worth to its player"
-    )
-    book_eval_diff = Spin(
-        "BookEvalDiff", 30, 0, 99999, help="centipawns that a sampled book move may be worse than the best"
-    )
-    book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
-
-
 class OpenedBook(NamedTuple):
     """What the options named, opened."""
 
@@ -59,7 +33,7 @@ class OpenedBook(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class OwnBook(Adviser[BookOptions, OpenedBook]):
+class OwnBook(Adviser[MCTSPlayerOptions, OpenedBook]):
     """The books that the options name, while they want them."""
 
     def __init__(self) -> None:
@@ -67,7 +41,7 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
         self._rng = SeededRng()
         self._rng.begin(0)
 
-    def loading(self, options: BookOptions) -> Callable[[], OpenedBook] | None:
+    def loading(self, options: MCTSPlayerOptions) -> Callable[[], OpenedBook] | None:
         return self.opening(options.book_file if options.own_book else "")
 
     def opening(self, book_file: str) -> Callable[[], OpenedBook] | None:
@@ -81,10 +55,12 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
             book.close()
         self.opened = loaded
 
-    def new_game(self, options: BookOptions) -> None:
+    def new_game(self, options: MCTSPlayerOptions) -> None:
         self._rng.begin(options.seed)
 
-    def answer(self, position: "ShogiPosition", clock: Clock, options: BookOptions, report: Report) -> BestMove | None:
+    def answer(
+        self, position: "ShogiPosition", clock: Clock, options: MCTSPlayerOptions, report: Report
+    ) -> BestMove | None:
         """The book's move; None where the book has none or is not to be used."""
         if options.consideration_mode:
             return None
@@ -111,7 +87,7 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
         return BestMove(*line[:2])
 
     def consult(
-        self, position: "ShogiPosition", limits: Limits, options: BookOptions
+        self, position: "ShogiPosition", limits: Limits, options: MCTSPlayerOptions
     ) -> tuple[BookMove, tuple[str, ...]] | None:
         """The book move to play, if a `go` with `limits` asks for one and the book has one that is legal; and a line of
         legal moves: it, and what the book expects after it.
@@ -145,7 +121,7 @@ class OwnBook(Adviser[BookOptions, OpenedBook]):
 class ShownBook:
     """What the books that the options name know of positions, whether they are played from or not."""
 
-    def __init__(self, options: BookOptions) -> None:
+    def __init__(self, options: MCTSPlayerOptions) -> None:
         self._options, self._book = options, OwnBook()
 
     def __call__(self, position: "ShogiPosition") -> Sequence[KnownMove]:
@@ -213,7 +189,7 @@ def _worth(move: BookMove) -> tuple[int, int]:
     return move.value, move.played
 
 
-def choose(moves: Sequence[BookMove], options: BookOptions, random: Random) -> BookMove | None:
+def choose(moves: Sequence[BookMove], options: MCTSPlayerOptions, random: Random) -> BookMove | None:
     """The move to play; None where none is good enough for Min_Book_Score."""
     moves = [move for move in moves if move.value >= options.min_book_score]
     first = best(moves)

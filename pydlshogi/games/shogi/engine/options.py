@@ -3,16 +3,36 @@
 from typing import TYPE_CHECKING, Any
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.shogi.engine.book import BookOptions
 from pydlshogi.player.mcts_options import MCTSOptions
-from pydlshogi.player.options import Combo, Spin
+from pydlshogi.player.options import Check, Combo, Filename, Spin
 
 if TYPE_CHECKING:
     from pydlshogi.support.arrays import Records
 
 
-class MCTSPlayerOptions(BookOptions):
-    """Those of the engine that searches."""
+class MCTSPlayerOptions(MCTSOptions):
+    """Those of the engine that searches. Names and units are dlshogi's or, after them, YaneuraOu's."""
+
+    own_book = Check("USI_OwnBook", False, aliases=("OwnBook",), help="play from the book that Book_File names")
+    book_file = Filename(
+        "Book_File",
+        "",
+        aliases=("BookFile",),
+        help="the book: .db or .ybb of YaneuraOu, .sbk of ShogiGUI; of several with ; between them the first "
+        "that knows a position counts; empty: none",
+    )
+    best_book_move = Check(
+        "Best_Book_Move",
+        True,
+        help="the book move of the highest value, among equals the most frequent; false: sampled by frequency",
+    )
+    min_book_score = Spin(
+        "Min_Book_Score", -3000, -30000, 30000, help="centipawns that a book move must be worth to its player"
+    )
+    book_eval_diff = Spin(
+        "BookEvalDiff", 30, 0, 99999, help="centipawns that a sampled book move may be worse than the best"
+    )
+    book_moves = Spin("Book_Moves", 10000, 0, 10000, aliases=("BookMoves",), help="moves of the game that may be book")
 
     # Found by games of the network that ships: see docs/laboratory/README.md.
     c_init = MCTSOptions.c_init.starting_at(70)

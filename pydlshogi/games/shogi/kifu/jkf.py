@@ -23,8 +23,7 @@ from pydlshogi.games.shogi.kifu.game import (
     settle,
     sfen_of,
 )
-from pydlshogi.games.shogi.kifu.kif import HANDICAPS
-from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES
+from pydlshogi.games.shogi.kifu.kif_writer import HANDICAP_NAMES, HANDICAPS
 from pydlshogi.games.shogi.names import COLOUR, GOLD, HELD, ROOK
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.support.decoding import one_line

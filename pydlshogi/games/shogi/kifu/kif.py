@@ -24,6 +24,7 @@ from pydlshogi.games.shogi.kifu.game import (
     settle,
     sfen_of,
 )
+from pydlshogi.games.shogi.kifu.kif_writer import DECLARED, ENDINGS, HANDICAPS, KANJI, LOWER, NAMES
 from pydlshogi.games.shogi.names import (
     BISHOP,
     BLACK,
@@ -39,50 +40,27 @@ from pydlshogi.games.shogi.names import (
     WHITE,
 )
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import START_SFEN, usi_of
+from pydlshogi.games.shogi.sfen import usi_of
 
-_LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
-HANDICAPS: Final[dict[str, str]] = {
-    "平手": START_SFEN,
-    "香落ち": f"lnsgkgsn1/1r5b1{_LOWER}",
-    "右香落ち": f"1nsgkgsnl/1r5b1{_LOWER}",
-    "角落ち": f"lnsgkgsnl/1r7{_LOWER}",
-    "飛車落ち": f"lnsgkgsnl/7b1{_LOWER}",
-    "飛香落ち": f"lnsgkgsn1/7b1{_LOWER}",
-    "二枚落ち": f"lnsgkgsnl/9{_LOWER}",
-    "三枚落ち": f"lnsgkgsn1/9{_LOWER}",
-    "四枚落ち": f"1nsgkgsn1/9{_LOWER}",
-    "五枚落ち": f"2sgkgsn1/9{_LOWER}",
-    "左五枚落ち": f"1nsgkgs2/9{_LOWER}",
-    "六枚落ち": f"2sgkgs2/9{_LOWER}",
-    "左七枚落ち": f"2sgkg3/9{_LOWER}",
-    "右七枚落ち": f"3gkgs2/9{_LOWER}",
-    "八枚落ち": f"3gkg3/9{_LOWER}",
-    "十枚落ち": f"4k4/9{_LOWER}",
-}
 _RARE_HANDICAPS: Final = {
-    "両香落ち": f"1nsgkgsn1/1r5b1{_LOWER}",
-    "右三枚落ち": f"1nsgkgsnl/9{_LOWER}",
-    "七枚落ち": f"3gkgs2/9{_LOWER}",
-    "九枚落ち": f"4kg3/9{_LOWER}",
+    "両香落ち": f"1nsgkgsn1/1r5b1{LOWER}",
+    "右三枚落ち": f"1nsgkgsnl/9{LOWER}",
+    "七枚落ち": f"3gkgs2/9{LOWER}",
+    "九枚落ち": f"4kg3/9{LOWER}",
     "歩三兵": "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w 3p 1",
     "裸玉": "4k4/9/9/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "トンボ桂香": f"ln2k2nl/1r5b1{_LOWER}",
-    "トンボ香": f"l3k3l/1r5b1{_LOWER}",
-    "トンボ": f"4k4/1r5b1{_LOWER}",
-    "太閤落ち": f"lnsgkgsnl/1r5b1{_LOWER.replace('ppp', 'p1p', 1)}",
+    "トンボ桂香": f"ln2k2nl/1r5b1{LOWER}",
+    "トンボ香": f"l3k3l/1r5b1{LOWER}",
+    "トンボ": f"4k4/1r5b1{LOWER}",
+    "太閤落ち": f"lnsgkgsnl/1r5b1{LOWER.replace('ppp', 'p1p', 1)}",
 }
 """That few programs know: they are read by name, and written as diagrams."""
 _ALL_HANDICAPS: Final = HANDICAPS | _RARE_HANDICAPS
 _OF_A_SIDE: Final = {"R": 1, "B": 1, "G": 2, "S": 2, "N": 2, "L": 2}
-NAMES: Final = " 歩香桂銀角飛金玉と杏圭全馬龍"
-"""By the number of a piece."""
 _PIECES: Final = {
     **{name: kind for kind, name in enumerate(NAMES) if kind},
     "王": KING, "竜": PROM_ROOK, "成香": PROM_LANCE, "成桂": PROM_KNIGHT, "成銀": PROM_SILVER,
 }  # fmt: skip
-KANJI: Final = ("", *"一二三四五六七八九十", *(f"十{digit}" for digit in "一二三四五六七八"))
-"""The numbers up to 18."""
 _RANKS: Final = {name: n for n in range(1, 10) for name in (str(n), KANJI[n])}
 _RANGING: Final = (BISHOP, ROOK, PROM_BISHOP, PROM_ROOK)
 _SIGNS: Final = ("▲▼☗", "△▽☖")
@@ -109,31 +87,7 @@ _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始�
 _HEADER: Final = re.compile(rf"\s*(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
 _ABOVE: Final = re.compile(r"#|[^\s\d*&|:：▲△▼▽☗☖]+[:：]")
 
-ENDINGS: Final[dict[str, Conclusion]] = {
-    "投了": ("resign", "-"),
-    "不詰": ("no_mate", None),  # before 詰, which stands in it
-    "詰み": ("mate", "-"),
-    "詰": ("mate", "-"),
-    "切れ負け": ("time_up", "-"),
-    "時間切れ": ("time_up", "-"),
-    "反則負け": ("illegal_move", "-"),
-    "反則勝ち": ("illegal_move", "+"),
-    "入玉勝ち": ("declaration", "+"),
-    "入玉宣言": ("declaration", "+"),
-    "トライ": ("try", "-"),
-    "不戦勝": ("default", "+"),
-    "不戦敗": ("default", "-"),
-    "千日手": ("sennichite", "d"),
-    "持将棋": ("jishogi", "d"),
-    "引き分け": ("jishogi", "d"),
-    "最大手数": ("max_moves", "d"),
-    "中断": ("interrupted", None),
-    "封じ手": ("interrupted", None),
-}
-"""The words that end a game; of those that end it alike the first is written."""
-
 _CANDIDATE: Final = re.compile(r"\*\*解析 候補\d+\s(?:.*?ノード数\s+(?P<nodes>\d{1,12}))?.*?読み筋(?P<line>.*)")
-DECLARED: Final = "入玉宣言"
 _KI2_END: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*(?P<word>{'|'.join(ENDINGS)})")
 
 

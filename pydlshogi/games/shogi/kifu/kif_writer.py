@@ -1,4 +1,4 @@
-"""A game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
+"""The words of KIF, and a game as KIF text, with evaluations and analyses in comments, as GUIs show them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -6,14 +6,59 @@ from typing import Final
 
 from pydlshogi.analysis import AnalysedMove
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
-from pydlshogi.games.shogi.kifu.game import CANDIDATE, Ending, Game, Variation, comment_lines, settle
-from pydlshogi.games.shogi.kifu.kif import DECLARED, ENDINGS, HANDICAPS, KANJI, NAMES
+from pydlshogi.games.shogi.kifu.game import CANDIDATE, Conclusion, Ending, Game, Variation, comment_lines, settle
 from pydlshogi.games.shogi.names import COLOUR
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.sfen import move_of
+from pydlshogi.games.shogi.sfen import START_SFEN, move_of
 from pydlshogi.support.decoding import one_line
 
+LOWER: Final = "/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+HANDICAPS: Final[dict[str, str]] = {
+    "平手": START_SFEN,
+    "香落ち": f"lnsgkgsn1/1r5b1{LOWER}",
+    "右香落ち": f"1nsgkgsnl/1r5b1{LOWER}",
+    "角落ち": f"lnsgkgsnl/1r7{LOWER}",
+    "飛車落ち": f"lnsgkgsnl/7b1{LOWER}",
+    "飛香落ち": f"lnsgkgsn1/7b1{LOWER}",
+    "二枚落ち": f"lnsgkgsnl/9{LOWER}",
+    "三枚落ち": f"lnsgkgsn1/9{LOWER}",
+    "四枚落ち": f"1nsgkgsn1/9{LOWER}",
+    "五枚落ち": f"2sgkgsn1/9{LOWER}",
+    "左五枚落ち": f"1nsgkgs2/9{LOWER}",
+    "六枚落ち": f"2sgkgs2/9{LOWER}",
+    "左七枚落ち": f"2sgkg3/9{LOWER}",
+    "右七枚落ち": f"3gkgs2/9{LOWER}",
+    "八枚落ち": f"3gkg3/9{LOWER}",
+    "十枚落ち": f"4k4/9{LOWER}",
+}
 HANDICAP_NAMES: Final = {sfen: name for name, sfen in HANDICAPS.items()}
+NAMES: Final = " 歩香桂銀角飛金玉と杏圭全馬龍"
+"""By the number of a piece."""
+KANJI: Final = ("", *"一二三四五六七八九十", *(f"十{digit}" for digit in "一二三四五六七八"))
+"""The numbers up to 18."""
+ENDINGS: Final[dict[str, Conclusion]] = {
+    "投了": ("resign", "-"),
+    "不詰": ("no_mate", None),  # before 詰, which stands in it
+    "詰み": ("mate", "-"),
+    "詰": ("mate", "-"),
+    "切れ負け": ("time_up", "-"),
+    "時間切れ": ("time_up", "-"),
+    "反則負け": ("illegal_move", "-"),
+    "反則勝ち": ("illegal_move", "+"),
+    "入玉勝ち": ("declaration", "+"),
+    "入玉宣言": ("declaration", "+"),
+    "トライ": ("try", "-"),
+    "不戦勝": ("default", "+"),
+    "不戦敗": ("default", "-"),
+    "千日手": ("sennichite", "d"),
+    "持将棋": ("jishogi", "d"),
+    "引き分け": ("jishogi", "d"),
+    "最大手数": ("max_moves", "d"),
+    "中断": ("interrupted", None),
+    "封じ手": ("interrupted", None),
+}
+"""The words that end a game; of those that end it alike the first is written."""
+DECLARED: Final = "入玉宣言"
 
 _SUBSTITUTES: Final[dict[Ending, Ending]] = {
     "perpetual_check": "illegal_move",

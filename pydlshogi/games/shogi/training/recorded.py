@@ -262,9 +262,10 @@ def with_legal_moves(
     # Most of it is never touched: a position has some 80 moves.
     most = len(positions) * MOST_MOVES
     labels, moves, weights = np.empty(most, np.int32), np.empty(most, np.uint16), np.empty(most, np.float32)
-    fill: Any = compiled_for(encoding.name, _fill_all, pack=encoding.pack, label_moves=encoding.label_moves)
+    fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack, label_moves=encoding.label_moves)
     fill(
-        *_codes_of(positions),
+        words_of(positions["hcp"]),
+        np.ascontiguousarray(positions["before"]),
         turned,
         *policies,
         np.zeros(1, MAILBOX),
@@ -284,24 +285,11 @@ def packed_with(
 ) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
     """The first four fields of their `Examples`. A sparse network learns from the labels of all legal moves, others
     from those that have a weight."""
+    packed, firsts, labels, weights, _ = with_legal_moves(positions, encoding, policies, mirrored)
     if not encoding.planes:
-        return with_legal_moves(positions, encoding, policies, mirrored)[:4]
-    assert mirrored is None  # planes are turned when they are there
-    packed = np.zeros((len(positions), encoding.words), np.uint32)
-    labels = np.empty(len(policies.moves), np.int32)
-    fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack, label_moves=encoding.label_moves)
-    fill(
-        *_codes_of(positions), policies.firsts, policies.moves, np.zeros(1, MAILBOX), np.zeros(1, STATE), packed, labels
-    )
-    taught = policies.weights > 0
-    if taught.all():
-        return packed, policies.firsts, labels, policies.weights
-    firsts = np.concatenate([[0], np.cumsum(taught)])[policies.firsts]
-    return packed, firsts, labels[taught], policies.weights[taught]
-
-
-def _codes_of(positions: Positions) -> tuple[Uint32Array, Uint16Array]:
-    return words_of(positions["hcp"]), np.ascontiguousarray(positions["before"])
+        return packed, firsts, labels, weights
+    taught = weights > 0
+    return packed, np.concatenate([[0], np.cumsum(taught)])[firsts], labels[taught], weights[taught]
 
 
 pack: Callable[..., None] = rule_of_game
@@ -309,23 +297,6 @@ label_moves: Callable[..., None] = rule_of_game
 
 
 def _fill(
-    codes: Uint32Array,
-    before: Uint16Array,
-    firsts: Int64Array,
-    moves: Uint16Array,
-    boards: Records,
-    states: Records,
-    packed: Uint32Array,
-    labels: Int32Array,
-) -> None:
-    for i in range(len(codes)):
-        lay(codes[i], before[i], 0, boards[0], states[0])
-        pack(states[0], packed[i])
-        first, end = firsts[i], firsts[i + 1]
-        label_moves(states[0], moves[first:end], end - first, labels[first:end])
-
-
-def _fill_all(
     codes: Uint32Array,
     before: Uint16Array,
     mirrored: BoolArray,
@@ -353,6 +324,6 @@ def _fill_all(
             move = mirrored_move(given_moves[entry]) if turned else given_moves[entry]
             for m in range(count):
                 if legal[m] == move:
-                    weights[first + m] = given_weights[entry]
+                    weights[first + m] += given_weights[entry]
         first += count
         firsts[i + 1] = first

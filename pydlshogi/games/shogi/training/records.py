@@ -59,7 +59,6 @@ FORMAT: Final = 4
 """Part of the names in the cache: a change of what is packed gives it a new number."""
 _GAMES_PER_TASK: Final = 128
 _COMPLAINTS_SHOWN: Final = 10
-_LONGEST_LINE: Final = 1 << 20
 _MOST_PAWNS: Final = 18
 """For more the code of a position has no room in its 32 bytes. Of other pieces no sfen has too many."""
 
@@ -101,12 +100,9 @@ def load_positions(
 
 
 def _lines(source: Path, split: Split) -> list[str]:
-    lines, packed = list[str](), source.suffix == ".xz"
+    packed = source.suffix == ".xz"
     with open_plain(source) as file, TextIOWrapper(lzma.open(file) if packed else file, encoding="utf-8") as text:
-        while line := text.readline(_LONGEST_LINE):
-            if len(line) == _LONGEST_LINE:
-                raise DatasetError(f"{source} cannot be read: line {len(lines) + 1} is longer than any game")
-            lines.append(line)
+        lines = list(text)
     marked = [line for line in lines if '"split"' in line] if split == "val" else []
     return marked or lines
 
@@ -124,7 +120,7 @@ def _digest(units: Iterable[Path | str]) -> str:
 def _build(
     units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None], hire: Callable[[], WorkerPool]
 ) -> None:
-    parts = tasks(units)
+    parts = [units[start : start + _GAMES_PER_TASK] for start in range(0, len(units), _GAMES_PER_TASK)]
     games, complaints = 0, []
     with (
         replacing(path) as file,
@@ -141,11 +137,6 @@ def _build(
     if len(complaints) > _COMPLAINTS_SHOWN:
         say(f"left out: {len(complaints) - _COMPLAINTS_SHOWN} more")
     say(f"packed {games} games ({split}), {len(complaints)} left out")
-
-
-def tasks(units: Sequence[Path] | Sequence[str]) -> list[Sequence[Path] | Sequence[str]]:
-    """`units` in the portions that one process packs at a time when a training set is built."""
-    return [units[start : start + _GAMES_PER_TASK] for start in range(0, len(units), _GAMES_PER_TASK)]
 
 
 def pack_units(units: Iterable[Path] | Iterable[str], split: Split) -> tuple[Positions, int, list[str]]:
