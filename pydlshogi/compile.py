@@ -115,10 +115,10 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := [game for game in given.games if game not in GAMES]:
         parser.error(f"{unknown[0]} is no game: {', '.join(GAMES)}")
     if given.idle and sys.platform != "win32":
+        Thread(target=_end_with, args=(given.idle,), daemon=True).start()
         os.nice(19)
         with suppress(OSError):  # Linux weighs sessions first, and `nice` only within one
             Path("/proc/self/autogroup").write_text("19")
-        Thread(target=_end_with, args=(given.idle,), daemon=True).start()
 
     def show() -> None:
         for line in (

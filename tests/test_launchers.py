@@ -231,7 +231,7 @@ def test_nothing_is_compiled_by_the_side_of_an_engine_that_has_ended() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     command = [sys.executable, "-m", "pydlshogi.compile", "--idle", str(gone.pid)]
-    assert b"compiled in" not in subprocess.check_output(command, cwd=ROOT, timeout=60)
+    assert b"compiled in" not in subprocess.check_output(command, cwd=ROOT, timeout=60, start_new_session=True)
 
 
 @on_posix
