@@ -1,12 +1,19 @@
-"""Random games of Othello, for tests."""
+"""Random games of Othello, and engines that think of nothing, for tests of what lies around an engine."""
 
 import random
+import threading
 
 import numpy as np
 
+from pydlshogi.game import PlayedPosition
+from pydlshogi.games.othello.engine.options import OthelloOptions
 from pydlshogi.games.othello.engine.patterns import CLASSES, NUMBERS, STAGES
-from pydlshogi.games.othello.rules import START, Position
+from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
+from pydlshogi.games.othello.rules import START, Position, move_name
 from pydlshogi.games.othello.transcript import Transcript, game_of
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Report
+from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.support.arrays import Int16Array
 
 
@@ -36,3 +43,62 @@ def random_weights(seed: int) -> Int16Array:
     """Small weights for all patterns, of no meaning but the same for symmetric ones."""
     sampled = np.random.default_rng(seed).integers(-300, 300, (STAGES, NUMBERS)).astype(np.int16)
     return np.ascontiguousarray(sampled[:, CLASSES])
+
+
+class LowestSquare(BasePlayer):
+    """Plays the legal move that comes first, and thinks that a square is worth its number in discs."""
+
+    name = "lowest"
+    options: OthelloOptions
+
+    def __init__(self) -> None:
+        super().__init__(OthelloOptions())
+        self.asked: list[tuple[Limits, int]] = []
+        """The limits of all questions, and the level."""
+        self.games = 0
+
+    def new_game(self) -> None:
+        self.games += 1
+
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        assert isinstance(position, OthelloPosition)
+        self.asked.append((clock.limits, self.options.level))
+        lines = self.options.multi_pv
+        for rank, move in enumerate(position.now.moves()[:lines], 1):
+            line, multipv = (move_name(move),), rank if lines > 1 else None
+            report(Info(depth=3, nodes=7, multipv=multipv, score_cp=100 * move, win_rate=0.5, pv=line))
+        return BestMove(move_name(position.now.moves()[0]))
+
+
+class Waiting(LowestSquare):
+    """Answers when it is stopped, and not before."""
+
+    name = "waiting"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.thinking = threading.Event()
+
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        self.thinking.set()
+        assert clock.wait(60_000), "nobody stopped it"
+        return super().think(position, clock, report)
+
+
+class Broken(LowestSquare):
+    """Fails to think."""
+
+    name = "broken"
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.error = error or RuntimeError("no idea\nat all")
+
+    def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        raise self.error
+
+
+def loaded(player: LowestSquare, level: int = 5) -> LoadedEngine:
+    """The player as protocols have it in hand."""
+    OthelloPosition().legal_moves()  # its kernel is loaded at the first call
+    return LoadedEngine(Engine(player.name, player.options, OthelloPosition, lambda: player), level)

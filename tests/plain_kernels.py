@@ -20,12 +20,12 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # numba reads the fields of reco
 
     for name in ("zeros", "empty", "array"):
         setattr(np, name, with_fields(getattr(np, name)))
-    from pydlshogi.games.othello import bits
+    from pydlshogi.games.othello import squares
     from pydlshogi.support import mutex
 
     vars(mutex).update(_acquire=lambda *_: 1, _release=lambda *_: None)
-    vars(bits).update(
-        count=lambda squares: int(squares).bit_count(),
-        lowest=lambda squares: np.uint64((int(squares) & -int(squares)).bit_length() - 1 if squares else 64),
-        zeros_above=lambda squares: np.uint64(64 - int(squares).bit_length()),
+    vars(squares).update(
+        count=lambda discs: int(discs).bit_count(),
+        lowest=lambda discs: np.uint64((int(discs) & -int(discs)).bit_length() - 1 if discs else 64),
+        zeros_above=lambda discs: np.uint64(64 - int(discs).bit_length()),
     )

@@ -1,10 +1,12 @@
-"""Tasks that the tests give to pools, importable wherever a worker is."""
+"""Tasks that the tests give to pools, importable wherever a worker is; and the end of such processes."""
 
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 
 def note(log: Path, line: str) -> int:
@@ -77,3 +79,10 @@ def stay(log: Path, nodes: list[str], item: int) -> str:
         time.sleep(3600)
     time.sleep(0.1)  # or there are more items than a busy core can do beside starting a machine
     return here
+
+
+def await_end(process: psutil.Process) -> None:
+    """Wait until it has ended. Where it is an orphan, as in a container, nobody may ever reap what is left of it."""
+    with suppress(psutil.NoSuchProcess):
+        while process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from both_boards import compared
-from fast_perft import perft_of
+from both_boards import compared, perft_of
 from web_board import SETTINGS, served
 
 from pydlshogi import cycle
@@ -194,7 +193,7 @@ def test_the_network_sees_the_board(game: Any) -> None:
         ("nowhere:GAME", "nowhere:GAME: No module named 'nowhere'"),
         ("json:GAME", "json:GAME: module 'json' has no attribute 'GAME'"),
         (":GAME", ":GAME: invalid format: ':GAME'"),
-        ("nowhere", "no game is called nowhere; there are dobutsu, othello, shogi"),
+        ("nowhere", f"no game is called nowhere; there are {', '.join(sorted(GAMES))}"),
     ],
 )
 def test_a_game_that_is_not_there_is_one_line(name: str, message: str, tmp_path: Path, capsys) -> None:

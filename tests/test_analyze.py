@@ -124,14 +124,6 @@ def test_a_repetition_is_worth_what_the_rules_say() -> None:
 # The table
 
 
-@pytest.mark.parametrize(
-    ("evaluation", "text"),
-    [(0, "+0"), (-123, "-123"), (MATE_EVAL - 5, "+mate5"), (5 - MATE_EVAL, "-mate5"), (-MATE_EVAL, "-mate")],
-)
-def test_scores(evaluation: int, text: str) -> None:
-    assert analyze.score(evaluation) == text
-
-
 # Records
 
 
@@ -165,24 +157,6 @@ def test_candidates_in_kif() -> None:
     ]
     (read_again,) = parse(text.encode(), "x.kif")
     assert read_again.evals == RECORD.evals  # of the candidates the first counts
-
-
-@pytest.mark.parametrize(
-    ("kif", "comment", "better", "evaluation"),
-    [
-        (True, "*大悪手 勝率-", "最善 ▲５二金打", " 読み筋 △"),
-        (False, "'*blunder: win rate -", "better +0052KI", "'** "),
-    ],
-)
-def test_what_was_better_is_said_in_the_records_notation(kif: bool, comment: str, better: str, evaluation: str) -> None:
-    played = game("G*1h 5a4a", MATE_IN_ONE)
-    moves = list(judge(player(), played, 100))
-    lines = analyze.annotated(played, moves, kif).splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith(comment))
-    assert better in lines[at]
-    assert evaluation in lines[at - 1]
-    if not kif:
-        assert lines[at - 1].split()[2].startswith("-")
 
 
 @pytest.mark.parametrize("kif", [False, True])
@@ -311,27 +285,6 @@ def test_a_graph_without_matplotlib_is_said_and_left_out(record: Path, monkeypat
     assert run(record) == 0
     assert capsys.readouterr().err.startswith("analyze: no graph without Matplotlib: run `sh bat/environment.sh train`")
     assert not record.with_name("game.analysed.png").exists()
-
-
-@pytest.mark.parametrize(
-    ("names", "fonts", "heading"),
-    [
-        (("taro", "jiro"), ["DejaVu Sans"], ("taro - jiro", "DejaVu Sans")),
-        (("", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
-        (("先手", "jiro"), ["DejaVu Sans"], ("Black - White", "DejaVu Sans")),
-        # cmr10 has no Cyrillic, and the last resort has every letter, as a box.
-        (("Иван", "jiro"), ["cmr10", "DejaVu Sans Mono"], ("Иван - jiro", "DejaVu Sans Mono")),
-        (("Иван", "jiro"), ["cmr10", "Last Resort High-Efficiency"], ("Black - White", "DejaVu Sans")),
-    ],
-)
-def test_the_graph_names_the_players_where_a_font_can_write_them(
-    monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], fonts: list[str], heading: tuple[str, str]
-) -> None:
-    known = font_manager.fontManager
-    listed = [font for name in fonts for font in known.ttflist if font.name == name]
-    gone = replace(listed[0], fname="/nowhere/gone.ttf", name=fonts[0])
-    monkeypatch.setattr(known, "ttflist", [gone, *listed])
-    assert analyze.title(names) == heading
 
 
 def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,21 +133,6 @@ def test_threads_that_ask_at_once_get_their_own_answers(name: str, folder: Path)
                 np.testing.assert_allclose(mine[1], others[1], rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", BACKENDS)
-def test_the_arrays_belong_to_the_caller(name: str, folder: Path) -> None:
-    backend = load(name, folder / "resnet.npz", device="cpu", threads=1, batch_size=2)
-    packed, (firsts, labels) = packed_positions(SQUARE, 3), all_labels(SQUARE, 3)
-    first = backend.predict(packed, firsts, labels, 1.0)
-    before = [array.copy() for array in first]
-    packed[:] = packed[::-1].copy()
-    for array, kept, turned in zip(first, before, backend.predict(packed, firsts, labels, 1.0), strict=True):
-        assert np.array_equal(array, kept)
-        np.testing.assert_allclose(turned.reshape(3, -1)[::-1], kept.reshape(3, -1), rtol=1e-4)
-    one = backend.predict(packed[1:2], firsts[:2], labels, 1.0)
-    for array, kept in zip(one, before, strict=True):
-        np.testing.assert_allclose(array, kept.reshape(3, -1)[1], rtol=1e-4)
-
-
 @pytest.mark.parametrize("modelfile", NETWORKS)
 @pytest.mark.parametrize("name", [pytest.param("torch", marks=WITH_TORCH)])
 def test_what_runs_on_a_gpu_predicts_alike_on_the_cpu(name: str, modelfile: str, folder: Path) -> None:
@@ -310,18 +295,6 @@ def test_files_go_to_chainer_and_come_from_it(name: str, modelfile: str, folder:
     assert architecture_of(theirs) == architecture
     assert theirs.keys() == ours.keys()
     assert all(np.array_equal(theirs[key], ours[key]) for key in ours)
-
-
-@pytest.mark.parametrize("name", [pytest.param("openvino", marks=WITH_OPENVINO)])
-def test_an_openvino_that_does_not_run_here_is_a_line(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def get_property(*_: object) -> None:
-        raise RuntimeError("Exception from src/inference/src/cpp/core.cpp:182:\nCannot load its library")
-
-    module = importlib.import_module(f"pydlshogi.network.{name}_backend")
-    module.bfloat16_is_fast.cache_clear()
-    monkeypatch.setattr(module.openvino.Core, "get_property", get_property)
-    with pytest.raises(BackendError, match="OpenVINO does not run on this CPU: Cannot load its library"):
-        load(name, folder / "resnet.npz")
 
 
 def test_auto_is_integers_on_a_cpu_and_onnx_where_it_has_a_gpu(

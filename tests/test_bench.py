@@ -152,24 +152,3 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[
     ]
     with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
         list(bench.compare(["unknown"], *checkouts))
-
-
-def test_turns_are_said_as_they_end_and_the_ratio_is_their_median(checkouts: list[Path]) -> None:
-    new, _ = checkouts
-    (new / "pydlshogi" / "bench.py").write_text(
-        "from pathlib import Path\n"
-        "turns = Path('turns')\n"
-        "turns.write_text(turns.read_text() + '.' if turns.exists() else '.')\n"
-        "print(f'start batch 1: {len(turns.read_text()) ** 2},000 playouts/s of one core')\n"
-    )
-    lines = bench.compare(["core"], *checkouts)
-    assert next(lines) == "turn 1 of 5: median 0.50 times"
-    assert (new / "turns").read_text() == "."
-    *_, last = lines
-    assert last == "start batch 1, playouts/s of one core: 4.50 times, 0.50 to 12.50"
-
-
-def test_checkouts_that_measure_nothing_in_common_are_an_error(checkouts: list[Path]) -> None:
-    (checkouts[1] / "pydlshogi" / "bench.py").write_text("print('core: 3 nodes/s')\n")
-    with pytest.raises(PlayerError, match="nothing is measured both here and in "):
-        list(bench.compare(["core"], *checkouts))

@@ -234,22 +234,6 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
     pool.close(cancel=True)
 
 
-def test_a_game_can_be_begun_once_the_board_has_answered(browser: Any, board: Board) -> None:
-    page, held = browser.new_page(), list[Any]()
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page.route("**/news?*", hold)
-    page.goto(board.server.address)
-    while not held:  # its handler is called some time after Playwright has seen it
-        page.evaluate("0")
-    expect(page.locator("#new")).to_be_disabled()
-    held[0].continue_()
-    expect(page.locator("#new")).to_be_enabled()
-    page.close()
-
-
 def test_two_engines_are_watched(person: Person) -> None:
     person.begin(game="dobutsu", opponent="beginner", side="watch", other="easy")
     assert [person.page.text_content(f"#{field}Label") for field in ("opponent", "other")] == ["First", "Second"]
@@ -266,28 +250,6 @@ def test_two_engines_are_watched(person: Person) -> None:
     page.select_option("#pace", "0")
     person.button("Go on").click()
     page.wait_for_function(f"() => document.body.dataset.at > {at + 1}")
-
-
-def test_a_mark_is_grey_until_it_is_sure_and_the_move_shown_is_in_view(person: Person) -> None:
-    page = person.page
-    person.board.ask("POST", "/record", (FIXTURES / "floodgate.csa").read_bytes())
-    page.wait_for_selector("#moves li:nth-child(12)")
-    page.evaluate("""() => {
-        document.documentElement.dataset.letters = 'large' // there is little room for the list
-        const look = () => { window.unsure ||= document.querySelector('#moves .unsure') !== null }
-        new MutationObserver(look).observe(document.getElementById('moves'), { subtree: true, attributes: true })
-    }""")
-    page.locator("#judge").click()
-    expect(page.locator("#looked")).to_have_text(
-        re.compile("^look 1: [0-9]+ of 13, ([0-9]+|…) s left$")
-    )  # positions of the first look
-    page.wait_for_function("() => window.unsure && document.getElementById('progress').hidden")
-    assert page.locator("#moves .unsure").count() == 0
-    assert page.locator("#moves .mark1, #moves .mark2, #moves .mark3").count() > 0
-    for ply in (12, *range(11, 0, -1), *range(2, 13)):
-        person.press("End" if ply == 12 else "ArrowRight" if ply > person.board.state()["at"] else "ArrowLeft")
-        person.moves(ply)
-        expect(page.locator("#moves [aria-current=step]")).to_be_in_viewport(ratio=0.9)
 
 
 def test_mouse_and_dialogs(person: Person) -> None:
@@ -323,7 +285,7 @@ HEARD_AND_SEEN = """() => {
 
 
 @pytest.mark.parametrize(("motion", "slides"), [("no-preference", 1), ("reduce", 0)])
-def test_a_move_is_heard_and_seen(browser: Any, board: Board, motion: str, slides: int) -> None:
+def test_a_move_is_heard_and_a_disc_of_othello_turns(browser: Any, board: Board, motion: str, slides: int) -> None:
     board.new()
     person = Person(browser.new_page(reduced_motion=motion), board)
     page = person.page
@@ -404,7 +366,7 @@ def test_a_game_with_a_clock_is_lost_on_time(person: Person) -> None:
     assert person.text("#nearClock") == "0:00"
 
 
-def test_a_move_is_tried_and_the_game_taken_up_again(person: Person) -> None:
+def test_a_move_of_othello_is_tried_and_the_game_taken_up_again(person: Person) -> None:
     page = person.page
     person.begin("f5d6c3d3c4", game="othello", opponent="")
     moves = person.moves(5)
@@ -485,7 +447,7 @@ def test_everything_has_a_name_and_contrast(browser: Any, board: Board, scheme: 
     person.leave()
 
 
-def test_the_keyboard_suffices(person: Person) -> None:
+def test_the_keyboard_suffices_for_shogi_and_othello(person: Person) -> None:
     person.page.locator('[role=gridcell][tabindex="0"]').focus()
     person.press(*["ArrowDown"] * 6, "Enter", "ArrowUp", "Enter")
     assert person.moves(1) == ["9g9f"]
@@ -503,7 +465,7 @@ def test_the_keyboard_suffices(person: Person) -> None:
     assert sent.count("POST") == 1
 
 
-def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
+def test_drops_and_a_new_game_of_othello_by_keyboard(person: Person) -> None:
     page = person.page
     person.board.new("shogi", "4k4/9/9/9/9/9/9/9/4K4 b G 1")
     page.wait_for_selector('[data-at="G*"]')
@@ -528,33 +490,6 @@ def test_drops_and_a_new_game_by_keyboard(person: Person) -> None:
     expect(page.locator("#board [data-at]:focus")).to_have_count(1)
 
 
-def test_the_focus_stays_where_the_keyboard_goes_on(person: Person) -> None:
-    page = person.page
-    person.board.play("7g7f 3c3d 2g2f")
-    person.moves(3)
-    page.locator("#moves button").nth(0).focus()
-    person.press("Enter")
-    person.moves(1)
-    person.press("Tab", "Enter")  # from the move that was chosen to the next
-    person.moves(2)
-    person.board.new()
-    square = page.locator("#board [data-at]:focus")  # where the button that was pressed is gone
-    person.board.play("7g7f")
-    person.moves(1)
-    expect(page.locator("#played")).to_have_text("Black P7g-7f")  # as nobody has done on this page
-    page.locator("#undo").focus()
-    person.press("Enter")
-    person.moves(0)
-    expect(square).to_have_count(1)
-    person.board.play("7g7f")
-    person.board.play("2g2f", at=0)
-    page.wait_for_selector("#left")
-    page.locator("#left").focus()
-    person.press("Enter")
-    page.wait_for_selector('body[data-moves="7g7f"]')
-    expect(square).to_have_count(1)
-
-
 def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page = person.page
     person.begin("Dd6/8/8/8/8/8/8/7d w - 1", game="othello", opponent="")
@@ -575,17 +510,6 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     page.locator("#lines tr").first.hover()
     assert person.drawn() != before
     person.stop_thinking()
-
-
-def test_an_engine_that_failed_is_not_said_to_think(browser: Any, tmp_path: Path) -> None:
-    pool = Pool(1, {"modelfile": str(tmp_path / "nowhere.npz")})
-    with served(pool) as board:
-        board.new(sides=("hard", ""))
-        person = Person(browser.new_page(), board)
-        expect(person.page.locator("#error")).to_contain_text("nowhere.npz")
-        expect(person.page.locator("#status")).to_have_text("Black to move")
-        person.leave()
-    pool.close(cancel=True)
 
 
 def test_thinking_is_seen_and_never_in_the_way(person: Person) -> None:
@@ -695,28 +619,6 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     person.leave()
 
 
-def test_who_looks_through_a_record_plays_on_against_the_engine(person: Person) -> None:
-    page = person.page
-    person.open_record((FIXTURES / "floodgate.csa").read_text())
-    page.wait_for_selector("#moves li:nth-child(12)")
-    record = person.moves(0)
-    page.locator("#moves button").nth(5).click()
-    person.moves(6)
-    person.begin(opponent="beginner", side="1", startName="position shown")
-    assert person.moves(7)[:6] == record[:6]
-    assert person.at("1a").bounding_box()["y"] > person.at("1i").bounding_box()["y"]  # White sits below
-    page.locator(".movable").first.click()
-    page.locator(".target").first.click()
-    person.moves(9)
-    person.button("Earlier game").click()
-    assert person.moves(6) == record
-    person.choose()
-    expect(page.locator("#startName")).to_have_value("even")
-    page.locator(".card[data-game=dobutsu]").click()
-    expect(page.locator("#startName option")).to_have_count(1)
-    person.button("Cancel").click()
-
-
 def test_who_wins_is_offered_the_next_level(person: Person) -> None:
     person.begin("4k4/9/4P4/9/9/9/4r4/9/4K4 b G 1", opponent="beginner", side="0")
     expect(person.page.locator("#status")).to_have_text("Black to move: your turn, in check")
@@ -728,7 +630,7 @@ def test_who_wins_is_offered_the_next_level(person: Person) -> None:
     expect(person.page.locator("#farPlayer")).to_have_text("White: level 2 (novice)")
 
 
-def test_a_record_is_pasted_or_dropped(person: Person) -> None:
+def test_a_record_of_shogi_or_othello_is_pasted_or_dropped(person: Person) -> None:
     page = person.page
     person.open_record((FIXTURES / "floodgate.csa").read_text())
     page.wait_for_selector("#moves li:nth-child(12)")
@@ -747,36 +649,6 @@ def test_a_record_is_pasted_or_dropped(person: Person) -> None:
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
     }""")
     expect(page.locator("#error")).to_contain_text("cannot be read as a record")
-
-
-def test_a_browser_that_keeps_nothing_shows_the_board_once_it_has_the_token(browser: Any, board: Board) -> None:
-    page = browser.new_page()
-    page.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get () { throw new DOMException('', 'SecurityError') } })"
-    )
-    page.goto(f"http://{board.host}/")
-    expect(page.locator("#status")).to_contain_text("Open the address")
-    page.goto(board.server.address)
-    speak(page, "日本語")
-    expect(page.get_by_role("button", name="新規対局")).to_be_visible()
-    page.close()
-
-
-def test_the_number_of_a_game_is_not_taken_out_of_ones_hands(person: Person) -> None:
-    page = person.page
-    person.board.ask("POST", "/record", b"f5d6\nf5f6\nf5f4\n")
-    number = page.locator("#fileNumber")
-    expect(number).to_be_visible()
-    number.focus()
-    person.press("Control+a", "3")
-    person.board.do("goto", ply=1)  # as an engine's move or news of an analysis, in the midst of it
-    person.moves(1)
-    assert number.input_value() == "3"
-    person.press("Enter")
-    page.wait_for_selector('body[data-moves="f5 f4"]')
-    person.board.do("choose", number=2)
-    page.wait_for_selector('body[data-moves="f5 f6"]')
-    expect(number).to_have_value("2")
 
 
 def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
@@ -844,37 +716,6 @@ def test_a_phone_shows_what_is_wrong_and_long_names(person: Person) -> None:
     person.board.ask("POST", "/record", f"N+{'W' * 300}\nPI\n+\n+7776FU\n".encode())
     page.wait_for_selector("#moves li", state="attached")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def test_the_list_of_moves_stays_while_there_is_news(person: Person) -> None:
-    page, board = person.page, person.board
-    board.play("2g2f 8c8d 2f2e 8d8e 4g4f 6c6d 3g3f 7c7d 5g5f 5c5d 9g9f 9c9d 1g1f 1c1d 4i5h 6a5b 5i6h 5a4b 6h7h 4b3b")
-    person.moves(20)
-    generation = page.locator("body").get_attribute("data-generation")
-    page.locator("#moves").evaluate("moves => { moves.scrollTop = 0 }")
-    page.locator("#moves button").nth(2).hover()
-    page.mouse.down()
-    assert board.do("watch", on=False) == ""  # while somebody presses the button
-    page.wait_for_selector(f'body:not([data-generation="{generation}"])')
-    assert page.locator("#moves").evaluate("moves => moves.scrollTop") == 0
-    page.mouse.up()
-    person.moves(3)
-
-
-def test_a_start_that_was_refused_is_there_to_be_mended_and_one_that_was_cancelled_is_gone(person: Person) -> None:
-    page = person.page
-    listen = "new MutationObserver(() => said.push(at.textContent)).observe(at, { childList: true })"
-    page.evaluate(f"window.said = []; const at = document.getElementById('status'); {listen}")
-    person.begin("f5f5", game="othello", opponent="beginner", side="1")
-    expect(page.locator("#error")).not_to_be_empty()
-    page.wait_for_function("() => String(window.said) === 'Preparing the game …,Black to move'")
-    person.choose()
-    fields = ("opponent", "side", "startText")
-    assert [page.locator(f"#{name}").input_value() for name in fields] == ["beginner", "1", "f5f5"]
-    assert page.locator(".card[data-game=othello] input").is_checked()
-    person.button("Cancel").click()
-    person.choose()
-    assert page.locator("#startText").input_value() == ""
 
 
 def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: Any, tmp_path: Path) -> None:
@@ -983,9 +824,15 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     board.new("shogi")
     expect(person.page.locator("#status")).to_have_text("先手の手番")
     assert person.text("#graphLabel") == "先手の勝率"
+    person.button("新規対局").click()
+    person.page.locator(".card[data-game=othello]").click()
+    side = person.page.locator("#newDialog").get_by_label("あなたの手番")
+    assert side.locator("option").all_inner_texts()[:2] == ["黒", "白"]
+    person.button("キャンセル").click()
     person.button("棋譜を開く").click()
+    person.page.fill("#recordText", "f5f5")
     person.button("棋譜を開く").last.click()
-    expect(person.page.locator("#error")).to_contain_text("棋譜を読めません: 何も書かれていません")
+    expect(person.page.locator("#error")).to_have_text("棋譜を読めません: 1行目: 2手目の f5 は指せません")
     person.leave()
 
 
@@ -1033,7 +880,6 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         "PI\n+\n+7776FU\n-7776FU\n+2726FU": "2手目の -7776FU は指せません",
         "P-51OU\nP+53FU00KI\n-\n-5161OU": "詰まされる側の玉がありません",
         "PI\n+\n+XX": "「+XX」は指し手ではありません",
-        "f5f5": "1行目: 2手目の f5 は指せません",
     }
     for text, reason in positions.items():
         person.button("新規対局").click()
@@ -1068,10 +914,6 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert page.locator("[aria-label=上手の持ち駒]").count() == 1
     assert person.text("#played").startswith("上手 ")
     assert person.text("#graphLabel") == "下手の勝率"
-    person.button("新規対局").click()
-    page.locator(".card[data-game=othello]").click()
-    assert side.locator("option").all_inner_texts()[:2] == ["黒", "白"]
-    person.button("キャンセル").click()
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
     expect(page.locator("#status")).to_have_text("先手の手番")
     person.leave()

@@ -399,15 +399,6 @@ def engine(book_file: MakeFile) -> Iterator[InProcess]:
     conversation.close()
 
 
-def test_pondering_the_book_move_is_held_back(engine: InProcess) -> None:
-    engine.start()
-    engine.send("position startpos", "go ponder btime 60000 wtime 60000")
-    engine.wait_for_thought()
-    assert not any(line.startswith("bestmove") for line in engine.said)
-    assert engine.ask("ponderhit", "bestmove")[-1] == "bestmove 7g7f ponder 3c3d"
-    assert [line for line in engine.said if " pv " in line][-1].endswith("pv 7g7f 3c3d 2g2f")
-
-
 def test_trouble_with_the_book_is_one_line_at_isready_and_the_engine_plays_on(
     engine: InProcess, book_file: MakeFile
 ) -> None:

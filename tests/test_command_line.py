@@ -16,11 +16,6 @@ from pydlshogi.support.pool import PoolError
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def lines_of(output: bytes) -> bytes:
-    """Without what Windows adds to them."""
-    return output.replace(b"\r\n", b"\n")
-
-
 def raising(error: BaseException) -> Callable[[], None]:
     def run() -> None:
         raise error
@@ -92,18 +87,6 @@ sys.exit(exit_status("tool", run))
     assert process.returncode == 1
 
 
-@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
-def test_input_that_is_no_text(encoding: str) -> None:
-    """A GUI of another encoding must not end an engine."""
-    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Openings=false"]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    lines = b"1 name\n\xff\n2 play b \xff\n3 protocol_version\nquit\n"
-    done = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    answers = lines_of(done.stdout).split(b"\n\n")[:-1]
-    assert [answer.split()[0] for answer in answers] == [b"=1", b"?", b"?2", b"=3", b"="]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")
 @pytest.mark.parametrize("module", ["pydlshogi.bench", "utils.plot_log"])
 def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None:
@@ -114,18 +97,3 @@ def test_ctrl_c_while_a_program_is_imported(module: str, tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.endswith(f"{module.split('.')[1]}.py: stopped\n")
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("encoding", "shown"), [("utf-8:strict", b"\x8a\xfb\xe5\xb0\x86\n"), ("ascii", rb"\udc8a\udcfb\u5c06" + b"\n")]
-)
-def test_names_that_the_output_has_no_letters_for(encoding: str, shown: bytes) -> None:
-    script = """
-import sys
-from pydlshogi.support.command_line import exit_status
-
-sys.exit(exit_status("tool", lambda: print("\\udc8a\\udcfb\\u5c06")))
-"""
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, check=False)
-    assert (done.returncode, lines_of(done.stdout), done.stderr) == (0, shown, b"")

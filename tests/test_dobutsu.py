@@ -4,11 +4,13 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
-from both_boards import compared
-from fast_perft import perft_of
+from both_boards import compared, perft_of
+from scripted_engines import games, heard, scripted
 from slow_dobutsu import SlowDobutsu
 from usi_driver import InProcess
 
@@ -20,7 +22,12 @@ from pydlshogi.games.dobutsu.position import START_SFEN, DobutsuPosition
 from pydlshogi.games.dobutsu.rules import LABELS, RULES
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch
+from pydlshogi.web.records import open_record
+from utils import match as match_program
+from utils.arena.games import Opening, Verdict, kind_of, read_openings
+from utils.match import main
 
+KIND = kind_of("dobutsu")
 SHUFFLE = ["1d1c", "3a3b", "1c1d", "3b3a"]
 """Both giraffes go up and back."""
 
@@ -83,34 +90,12 @@ def test_verdicts_are_those_of_positions_replayed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sfen", "move", "after"),
-    [
-        ("2k/1P1/3/K2 b - 1", "2b2a+", "1+Pk/3/3/K2 w - 2"),  # it must promote
-        ("2k/3/3/K2 b P 1", "P*2a", "1Pk/3/3/K2 w - 2"),  # dropped there it is none, and dead
-        ("k2/1+p1/1B1/2K b - 1", "2c2b", None),  # an elephant goes aslant only
-        ("k2/+p2/1B1/2K b - 1", "2c3b", "k2/B2/3/2K w P 2"),  # a hen taken is a chick
-        ("k2/1P1/3/2K b P 1", "P*2c", "k2/1P1/1P1/2K w - 2"),  # two chicks on a file
-    ],
-)
-def test_chicks_and_hens(sfen: str, move: str, after: str | None) -> None:
-    position = DobutsuPosition(sfen)
-    if after is None:
-        with pytest.raises(ValueError, match="not a legal move"):
-            position.push_usi(move)
-    else:
-        position.push_usi(move)
-        assert position.sfen() == after
-
-
-@pytest.mark.parametrize(
     ("sfen", "move", "ends"),
     [
         ("2k/K2/3/3 b - 1", "3b3a", True),  # nobody reaches it
         ("RB1/1K1/3/k2 b - 1", "2b1a", True),  # the only way
-        ("1BR/1K1/3/2k b - 1", "2b3a", True),
         ("1k1/K2/3/3 b - 1", "3b3a", False),  # the lion does
         ("r2/1K1/3/2k b - 1", "2b2a", False),  # a giraffe does
-        ("r1k/1K1/3/3 b - 1", "2b3a", True),  # what could have is taken
         ("rk1/K2/3/3 b - 1", "3b2a", True),  # the lion itself is taken
         ("3/K1k/3/3 w - 1", "1b1c", False),  # not yet there
         ("1Kb/3/k2/1pR b BPr 1", "2a1a", True),  # it was there, and comes to where nobody reaches it
@@ -159,11 +144,9 @@ def test_both_dialects_are_read_and_one_is_written() -> None:
         ("rkb/1p1/1P1/BKR b - one", "move number"),
         ("rkb/1p1/BKR b - 1", "3 ranks"),
         ("rkb/1p1/1P/BKR b - 1", "2 squares"),
-        ("rkb/1p1/1P2/BKR b - 1", "4 squares"),
         ("rkb/1p1/1X1/BKR b - 1", "X is no piece"),
         ("rkb/1p1/1P1/B1R b - 1", "one lion"),
         ("rkb/1p1/1P1/BKR b P 1", "3 chicks"),
-        ("rkb/1p1/3/BKR b K 1", "not held"),
         ("rkb/1p1/3/BKR b P2 1", "no pieces in hand"),
     ],
 )
@@ -263,25 +246,6 @@ def test_it_answers(gui: InProcess, position: str, answer: str) -> None:
     assert any(re.match(answer, line) for line in gui.go("go nodes 200")[-2:])
 
 
-def test_clocks_lines_and_pondering(gui: InProcess) -> None:
-    gui.send("setoption name MultiPV value 3", "position startpos")
-    lines = gui.go("go nodes 200")
-    assert all(any(f" multipv {rank} " in line for line in lines) for rank in (1, 2, 3))
-    gui.send("setoption name MultiPV value 1", "position startpos moves 2c2b 2a2b", "go ponder btime 1000 wtime 1000")
-    gui.send("ponderhit")
-    assert gui.until("bestmove")[-1].split()[1] in usis(DobutsuPosition(moves=["2c2b", "2a2b"]))
-
-
-def test_what_people_ask(gui: InProcess) -> None:
-    gui.send("position startpos")
-    assert gui.ask("perft 5", "total")[-1] == "total: 8122"
-    assert 0.2 < float(gui.ask("eval", "win rate")[-1].removeprefix("win rate ")) < 0.8
-    gui.send("bench 0.1", "moves")
-    *bench, moves = gui.until("2c2b 2d1c")
-    assert any(" playouts in " in line for line in bench)
-    assert moves.split() == usis(DobutsuPosition())
-
-
 def test_the_board_is_drawn(gui: InProcess) -> None:
     gui.send("position sfen 1k1/1+p1/3/1K1 w 2Re 3")
     assert gui.ask("d", "sfen") == [
@@ -293,3 +257,75 @@ def test_the_board_is_drawn(gui: InProcess) -> None:
         "in hand: 2Rb",
         "sfen 1k1/1+p1/3/1K1 w 2Rb 3",
     ]
+
+
+# In matches
+
+
+pytestmark = pytest.mark.lent_worker(match_program)
+
+SHORT = "2c2b 2a2b P*2c C*3b".split()
+"""A drop in each dialect; after the second White's lion can be taken."""
+KEPT = "2c2b 2a2b C*2c C*3b"
+
+
+engine = partial(scripted, "fake_usi_engine")
+
+
+def match(out: Path, a: str, b: str, *words: str, games: int = 2) -> int:
+    return main([a, b, "--game", "dobutsu", *words, "--time=60000", "--games", str(games), "--out", str(out)])
+
+
+class TestReferee:
+    def test_the_last_move_may_win(self) -> None:
+        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3a") == Verdict("b", "mate")
+        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3c") == Verdict(None, "max_moves")
+
+    @pytest.mark.parametrize("letters", ["RBP", "GEC"])
+    def test_drops_are_kept_in_one_dialect(self, letters: str) -> None:
+        referee = KIND.referee("2k/3/3/K2 b RBPrbp 1", 512)
+        for letter, square in zip(2 * letters, ("3c", "3b", "2d", "2b", "2a", "1c"), strict=True):
+            assert referee.play(f"{letter}*{square}") is None
+        assert referee.moves == ["G*3c", "E*3b", "C*2d", "G*2b", "E*2a", "C*1c"]
+
+
+def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "b.log"
+    assert match(tmp_path / "m", engine("a", *SHORT), engine("b", *SHORT, log=log)) == 0
+    first, second = games(tmp_path / "m")
+    played = [(game["winner"], game["ending"], game["moves"]) for game in (first, second)]
+    assert played == [("A", "mate", KEPT), ("B", "mate", KEPT)]
+    begun = ["position startpos moves 2c2b", "position startpos moves 2c2b 2a2b C*2c"]
+    assert heard(log, "position") == [*begun, "position startpos", "position startpos moves 2c2b 2a2b"]
+    assert "(as Black +1 =0 -0; as White +0 =0 -1)" in capsys.readouterr().out
+
+
+def test_records_can_be_read_back(tmp_path: Path) -> None:
+    assert match(tmp_path / "m", engine("a", *SHORT), engine("b", *SHORT)) == 0
+    record = tmp_path / "m" / "records" / "m-00002.txt"
+    assert record.read_text() == f"# m 2: b (Black) against a (White), Black wins: mate\nstartpos moves {KEPT}\n"
+    (game,) = open_record(record.read_bytes(), "dobutsu")
+    assert game().line.moves == KEPT.split()
+    assert read_openings(record, 3, "dobutsu") == [Opening(None, tuple(KEPT.split()[:3]), "dobutsu")]
+
+
+def test_openings_are_said_in_the_letters_that_all_engines_know(tmp_path: Path) -> None:
+    openings, log = tmp_path / "openings.txt", tmp_path / "b.log"
+    openings.write_text("startpos moves 2c2b 2a2b P*2c\nsfen 1k1/3/1+P1/1K1 w 2rB 7 moves R*1a\n")
+    assert match(tmp_path / "m", engine("a"), engine("b", log=log), "--openings", str(openings), games=4) == 0
+    assert sorted(heard(log, "position")) == [
+        "position sfen 1l1/3/1+C1/1L1 w E2g 7 moves G*1a",
+        "position startpos moves 2c2b 2a2b C*2c",
+    ]
+    assert sorted(game["opening_plies"] for game in games(tmp_path / "m")) == [1, 1, 3, 3]
+
+
+def test_random_openings_leave_something_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After 2c2b White must do something for its lion: 3a3b would end the game."""
+    (tmp_path / "openings.txt").write_text("startpos moves 2c2b\n")
+    words = ("--openings", str(tmp_path / "openings.txt"), "--random-plies", "1")
+    a = engine("a", candidates="3a3b:50,2a2b:0,1a2b:0")
+    assert match(tmp_path / "m", a, engine("b"), *words, games=20) == 0
+    assert {game["moves"] for game in games(tmp_path / "m")} == {"2c2b 2a2b", "2c2b 1a2b"}
+    assert match(tmp_path / "n", engine("a", candidates="3a3b:50"), engine("b"), *words) == 1
+    assert "found no 1 moves that keep the game open, 10 times" in capsys.readouterr().err

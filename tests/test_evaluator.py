@@ -1,6 +1,5 @@
 """Evaluators: what comes out is in the order of the legal moves that went in."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -101,16 +100,6 @@ def test_a_position_is_judged_alike_alone_and_in_company(evaluator: Evaluator) -
         assert alone.values == [value]
 
 
-def test_hash_evaluations_never_change() -> None:
-    """Numbers written down once: to change them changes the signature of the bench on every machine."""
-    evaluations = ask(HashEvaluator(), [TicTacToe([4])])
-    weights = [557, 661, 300, 821, 241, 789, 520, 604]
-    assert evaluations.values.tolist() == [556.5 / 1024]
-    np.testing.assert_allclose(evaluations.priors * sum(weights), weights, rtol=1e-6)
-    uniform = ask(UniformEvaluator(), [TicTacToe([4]), TicTacToe([4, 0, 1, 2, 3])])
-    assert (uniform.values.tolist(), uniform.priors.tolist()) == ([0.5, 0.5], [0.125] * 8 + [0.25] * 4)
-
-
 @pytest.mark.parametrize("temperature", [1.0, 0.25, 1.74, 100.0])
 def test_a_networks_priors_are_the_softmax_over_the_labels_of_the_legal_moves(temperature: float) -> None:
     positions = some_positions()
@@ -152,26 +141,3 @@ def test_a_network_is_not_asked_again_for_a_value_that_is_known_unless_the_prior
     batch.add(positions[0], none)
     batch.expands[0], batch.known[0] = False, 0.125
     assert [each.tolist() for each in evaluator.evaluate(batch)[:2]] == [[], [0.125]]
-
-
-def test_several_threads_ask_one_evaluator() -> None:
-    """Each with a batch of its own; there are fewer streams than threads."""
-    runs = [known_run(), known_run()]
-    evaluator = NetworkEvaluator(HostBackend("known", ENCODING, runs, 2))
-    positions = some_positions()
-    expected = ask(known(), positions)
-    wrong: list[str] = []
-
-    def work(turn: int) -> None:
-        order = positions[turn:] + positions[:turn]
-        for _ in range(50):
-            found = ask(evaluator, order)
-            if not np.array_equal(np.roll(found.values, turn), expected.values):
-                wrong.append(f"thread {turn}")
-
-    threads = [threading.Thread(target=work, args=(turn,)) for turn in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []

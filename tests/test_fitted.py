@@ -12,7 +12,6 @@ from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.network.weights import FittedError, fitted_option, write_weights
 from pydlshogi.player.base_player import Engine
 from pydlshogi.player.network_player import NetworkPlayer
-from pydlshogi.support.files import shipped_model
 from tests.networks import RESNET, network
 
 Start = Callable[..., "Gui"]
@@ -81,31 +80,6 @@ def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Start, ma
     gui.option("Eval_Coef", 0)
     assert gui.load() == []
     assert gui.score() == fitted
-
-
-def test_the_shipped_network_has_its_own(engine: Start) -> None:
-    fitted = json.loads((shipped_model() / "pydlshogi.json").read_bytes())["options"]["Eval_Coef"]
-    gui = engine()
-    assert gui.load() == []
-    score = gui.score()
-    gui.option("Eval_Coef", fitted)
-    assert gui.load() == []
-    assert gui.score() == score
-    gui.option("Eval_Coef", 10000)
-    assert gui.load() == []
-    assert score == pytest.approx(gui.score() * fitted / 10000, abs=1)
-
-
-def test_of_two_networks_each_has_its_own(net: Path, engine: Start) -> None:
-    lay_beside(net, 200)
-    gui = engine(modelfile=net, Random_Ply=0)
-    gui.load()
-    fitted = gui.score()
-    other = net.with_name("other.npz")
-    other.write_bytes(net.read_bytes())
-    gui.option("modelfile", other)
-    assert gui.load() == ["info string there is no other.json beside other.npz: Eval_Coef is 756"]
-    assert gui.score() == pytest.approx(fitted * 756 / 200, abs=3)
 
 
 def test_a_missing_one_is_said_once_and_only_to_those_who_asked(net: Path, engine: Start) -> None:

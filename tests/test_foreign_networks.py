@@ -2,7 +2,6 @@
 
 import json
 import lzma
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -24,16 +23,13 @@ from pydlshogi.games.shogi.encodings import DLSHOGI, ENCODINGS, NYUGYOKU
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import ModelError, architecture_for
 from pydlshogi.network.backend import Backend, BackendError
-from pydlshogi.network.integers import TOP, reach, tables_of
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.onnx_export import onnx_model
-from pydlshogi.network.onnx_file import tower_in
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.uct.batch import Batch
 from tests.networks import in_parts, network
 
-PARTS = (62, 57)
 POSITIONS = [position.copy() for position in islice(random_positions(5, games=2), 0, None, 8)]
 ENTERED = [
     "1+R+R4+B1/1K1+P+B4/2+P6/9/9/9/4p4/3p3p1/4k4 b 2G3S2N3L8P2gsnl2p 1",
@@ -171,13 +167,6 @@ def test_what_lies_beside_it_counts(net: Path, beside: Callable[[object], None])
     assert visits[0] != visits[1] == visits[2]
 
 
-def test_a_part_of_it_may_be_missing(net: Path, beside: Callable[[object], None]) -> None:
-    beside({"Eval_Coef": 378, "temperature": "hot"})
-    _, line = loaded(net).remarks
-    said = r"model\.onnx is a network in the form of dlshogi's: Eval_Coef 378, temperature 174"
-    assert re.fullmatch(rf"{said} \(\S+/model\.json holds no temperature from 1 to 10000\)", line)
-
-
 @pytest.mark.parametrize("parts", [(61, 58), (62, 58), (57, 57)])
 def test_other_shapes_are_one_line(parts: tuple[int, ...], tmp_path: Path) -> None:
     model = in_parts(onnx_model(network(architecture_for(DLSHOGI, "policy_value_resnet", 1, 8))), parts)
@@ -188,19 +177,6 @@ def test_other_shapes_are_one_line(parts: tuple[int, ...], tmp_path: Path) -> No
     assert message.startswith(f"{tmp_path / 'model.onnx'}: takes input1 (float) ['b', {parts[0]}, 9, 9] and input2")
     assert message.endswith("or 62 and 57 planes or 62 and 119 planes")
     assert "\n" not in message
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf])
-@pytest.mark.parametrize("numbers", [np.float32, np.float16])
-def test_weights_that_are_not_finite_are_one_line(wrong: float, numbers: type, net: Path, tmp_path: Path) -> None:
-    model = onnx.load(net)
-    array = numpy_helper.to_array(model.graph.initializer[0]).astype(numbers)
-    array.flat[3] = wrong
-    model.graph.initializer.append(numpy_helper.from_array(array, "spoilt"))
-    onnx.save(model, tmp_path / "model.onnx")
-    with pytest.raises(PlayerError) as caught:
-        loaded(tmp_path / "model.onnx")
-    assert str(caught.value) == f"{tmp_path / 'model.onnx'}: array spoilt holds values that are not finite"
 
 
 # As dlshogi exports them: a tower, which runs in integers
@@ -322,17 +298,6 @@ def test_a_tower_runs_in_integers_nearly_as_in_floats(form: dict[str, Any], tmp_
     assert np.std(expected.values) > 0.02
     np.testing.assert_allclose(found.priors, expected.priors, atol=0.01)
     np.testing.assert_allclose(found.values, expected.values, atol=0.01)
-
-
-@pytest.mark.parametrize("largest", [0.5, 5, 50])
-def test_maps_of_swish_leave_room_for_the_transform(largest: float, tmp_path: Path) -> None:
-    tower, _, _ = tower_in(Exported(active="SiLU").save(tmp_path / "model.onnx"), ENCODINGS)
-    assert tower is not None
-    net = tables_of(tower, np.full(tower.maps, largest, np.float32), 9, 9)
-    for lower, zero in zip(net.lower, net.active_at, strict=True):
-        numbers = net.active[zero + lower : zero + TOP + 1]
-        assert numbers.min() < 0 == net.active[zero]
-        assert 0.99 * 2**15 < reach(int(numbers.min()), int(numbers.max())).max() < 2**15
 
 
 def test_a_network_of_this_engine_is_a_tower_too(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from pydlshogi.analysis import AnalysedMove
 from pydlshogi.entry import OpenError
-from pydlshogi.games.othello.transcript import Transcript, ggf, parse_ggf
 from pydlshogi.games.shogi.kifu.formats import WRITTEN, file_of
 from pydlshogi.games.shogi.kifu.game import Game, Variation, moves_of
 from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines
@@ -15,7 +14,7 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
 from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.support.decoding import lines_of, one_line
-from pydlshogi.web.records import begin, open_record, suffixes
+from pydlshogi.web.records import open_record, suffixes
 
 USI = "position startpos moves 7g7f 3c3d"
 KI2 = "手合割：平手\n先手：a\n後手：b\n▲７六歩 △３四歩"
@@ -23,7 +22,7 @@ KIF = "先手：a\n後手：b\n   1 ７六歩(77)\n   2 ３四歩(33)\n"
 CSA = "PI\n+\n+7776FU\n-3334FU\n"
 JKF_MOVES = (
     '{},{"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":6},"piece":"FU"}},'
-    '{"move":{"from":{"x":3,"y":3},"to":{"x":3,"y":4},"piece":"FU"},"time":null,"comments":null}'
+    '{"move":{"from":{"x":3,"y":3},"to":{"x":3,"y":4},"piece":"FU"},"time":null,"comments":[""]}'
 )
 
 
@@ -121,38 +120,8 @@ def test_a_file_of_several_games(first: str, second: str) -> None:
         parse((first + second.replace("２六歩", "２二歩")).encode(), "record")
 
 
-BOARD = "---------------------------OX------XO---------------------------"
-
-
-@pytest.mark.parametrize("moves", ["", "f5d6c3", " F5 d6 C3", "1. f5 d6 2. c3"])
-@pytest.mark.parametrize("behind", ["", ";", "; F5:+3; D3:-2;", " % said by Edax", " # 5"])
-@pytest.mark.parametrize("board", [f"{BOARD} X", BOARD.translate(str.maketrans("XO-", "01.")) + " 0", "GGS", ""])
-def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str) -> None:
-    if board == "GGS":
-        board = " ".join(["8", *(BOARD[row : row + 8].replace("X", "*") for row in range(0, 64, 8)), "*"])
-    if not board and (behind or not moves):
-        return
-    text = f"{board} {moves}{behind}".strip()
-    wanted = ["f5", "d6", "c3"] if moves else []
-    for game in (begin("othello", text), open_record(f"# a comment\n{text}\n".encode(), "shogi")[0]()):
-        assert (game.game, game.start, game.line.moves) == ("othello", None, wanted)
-
-
-def test_othello_of_playok_goes_over_lines_and_ends_in_a_result() -> None:
-    text = '[Site "PlayOK"]\n1. f5 d6\n2. c3 d3 33-31\n\n1. f5 f6 0-64\n'
-    assert [game().line.moves for game in open_record(text.encode(), "shogi")] == [
-        ["f5", "d6", "c3", "d3"],
-        ["f5", "f6"],
-    ]
-    middle = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------"
-    (game,) = open_record(f"{middle} X; G8:+18\n".encode(), "shogi")
-    assert game().start == f"{middle} X"
-    with pytest.raises(OpenError, match="a1, cannot be played"):
-        begin("othello", f"{BOARD} X f5 a1")
-
-
 def test_what_the_dialog_opens() -> None:
-    assert {".sfen", ".usi", ".kif", ".ki2", ".jkf", ".csa", ".obf"} <= set(suffixes())
+    assert {".sfen", ".usi", ".kif", ".ki2", ".jkf", ".csa"} <= set(suffixes())
 
 
 # Any text that a record may hold is written, read and written again alike.
@@ -194,16 +163,13 @@ def test_any_text_comes_back_as_it_was_written() -> None:
             (read,) = parse(written, "record")
             assert file_of([read], suffix) == written, (number, suffix)
             assert (read.moves, read.evals) == (moves, evals)
-            assert open_record(written, "othello")[0]().game == "shogi"
+            assert open_record(written, "dobutsu")[0]().game == "shogi"
             if suffix != ".usi":
                 assert (read.names, read.event) == (tuple(map(one_line, names)), one_line(game.event))
                 assert dict(read.headers) == dict(headers)
                 assert suffix == ".csa" or read.analysis == analysis
-                known = open_record(written, "othello")[0]().line.candidates
+                known = open_record(written, "dobutsu")[0]().line.candidates
                 assert suffix == ".csa" or [each for said in known for each in said] == thought
                 said = ["\n".join(lines_of(comment)) for comment in comments]
                 assert [*read.comments, *[""] * (3 - len(read.comments))] == said
                 assert (read.ending, read.win) == ("resign", "w") or win == "b"
-        othello = ggf(Transcript(black=text(), white=text(), event=text(), date=text()))
-        assert [ggf(read) for read in parse_ggf(othello.encode().decode())] == [othello]
-        assert open_record(othello.encode(), "shogi")[0]().game == "othello"

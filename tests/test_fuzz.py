@@ -12,12 +12,8 @@ import pytest
 import shogi
 from hypothesis import given
 from hypothesis import strategies as st
-from othello_engines import LowestSquare, loaded
 from test_analysis_server import Client
 from test_usi import ENGINES, InProcess, answers, check
-
-from pydlshogi.games.othello.protocols import gtp, nboard
-from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
 
 POISON = ["", "\t", "\0", "\x1b[2J", "将棋", "\x85", "\u2028", "-1", "0", "1e9", "nan", "[[[[[[[[", "\xff", "\udc8a"]
 POISON += ["🙂", "#", "%s", "9" * 5000, "x" * 70_000]
@@ -28,11 +24,6 @@ setoption name Threads value 2|setoption name Backend value uniform|setoption na
 setoption name Clear_Hash|position startpos|position startpos moves 7g7f 3c3d 8h2b+
 position sfen 4k4/9/9/9/9/9/4p4/4g4/4K4 b - 1|position sfen +R+R+B+BK4/GGGGSSSS1/9/9/9/9/9/9/4k4 b - 1
 position sfen 2B6/2k1n4/9/2p3Pp1/PP5b1/g4P3/9/1L7/4K4 b 2GSLPrs6p 1"""
-GTP = """clear_board|genmove b|genmove w|reg_genmove b|hint 3|undo|showboard|final_score|play b f5|play w d6|play b pass
-level 3|time_settings 1 0 0|time_left b 1 0|name|list_commands|set_game Othello|boardsize 8|7 version
-setup_board ---------------------------O*------*O--------------------------- b"""
-NBOARD = """go|hint 3|move F5|move D6/0.50/1|move PA|learn|set depth 3|set contempt 1|ping 1
-set game (;GM[Othello]PB[a]RE[?]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[f5];)"""
 ANALYSIS = """{"id": "a", "maxVisits": 5}|{"id": "b", "maxTime": 0.01, "searchMoves": ["7g7f"]}
 {"id": "a", "moves": ["7g7f", "3c3d"], "analyzeTurns": [0, 1, 2], "maxVisits": 5, "multiPV": 3}
 {"id": "c", "game": "dobutsu", "maxVisits": 5, "reportDuringSearchEvery": 0.001, "priority": 3}
@@ -78,25 +69,6 @@ def test_every_go_of_usi_has_one_answer_and_nothing_breaks(name: str, lines: lis
         assert all(line.isascii() and "\n" not in line for line in engine.said)
         engine.send("setoption name MultiPV value 1", "position startpos")
         assert check(engine.go("go nodes 3"))
-
-
-@given(lines=lines_of(GTP))
-def test_every_command_of_gtp_has_one_answer(lines: list[str]) -> None:
-    said: list[str] = []
-    gtp.Gtp(loaded(LowestSquare())).run(read_ahead([*lines, "99 name"], gtp.interrupts), said.append)
-    assert said[-1] == "=99 lowest\n\n"
-    asked = [line for line in lines if re.match(r"[\s\x00-\x1f\x7f]*[^#\s\x00-\x1f\x7f]", line)]
-    assert len(said) == len(asked) + 1
-    assert all(re.match(r"[=?]\d* ?.*\n\n$", answer, re.DOTALL) for answer in said)
-
-
-@given(lines=lines_of(NBOARD))
-def test_every_go_of_nboard_has_one_answer(lines: list[str]) -> None:
-    said: list[str] = []
-    nboard.NBoard(loaded(LowestSquare()), said.append).run(read_ahead([*lines, "ping 99"], nboard.interrupts))
-    assert said[-1] == "pong 99"
-    answered = [line for line in said if line.startswith(("===", "status Error! go:"))]
-    assert len(answered) == sum(bool(re.match(r"\s*go(?!\S)", line)) for line in lines)
 
 
 @pytest.fixture(scope="module")

@@ -57,3 +57,13 @@ def test_the_search_is_the_same(without_othello: Path) -> None:
 def test_other_games_are_played(without_othello: Path) -> None:
     for game in ("shogi", "dobutsu"):
         assert "\nbestmove " in run(without_othello, "-m", "pydlshogi.usi", game, said=PLAY)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_so_are_all_other_tests(tmp_path: Path) -> None:
+    hidden = shutil.ignore_patterns(".*", "othello", "test_othello_*", Path(__file__).name)
+    folder = Path(shutil.copytree(ROOT, tmp_path / "pydlshogi", ignore=hidden))
+    command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=3", "--dist=worksteal"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

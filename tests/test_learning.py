@@ -51,21 +51,6 @@ def test_games_are_legal_and_end_as_the_rules_say(all_moves: PlayedGames) -> Non
         assert score == (1 - of_mover if len(moves) % 2 else of_mover)
 
 
-ROOK_AND_KINGS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
-CHECKS = "4i5i 5a4a 5i4i 4a5a".split()
-QUIET = "9i8i 5a6a 8i9i 6a5a".split()
-
-
-@pytest.mark.parametrize(
-    ("moves", "score"),
-    [(2 * QUIET, None), (3 * QUIET, 0.5), (2 * CHECKS, None), (3 * CHECKS, 0), (QUIET + 2 * CHECKS, 0.5)],
-)
-def test_games_of_shogi_end_at_the_fourth_occurrence(moves: list[str], score: float | None) -> None:
-    position = ShogiPosition(ROOK_AND_KINGS, moves)
-    assert over(position) == (score is not None)
-    assert score is None or score_of_mover(position) == score
-
-
 def test_self_play_at_shogi_ends_games_when_a_referee_does(monkeypatch: pytest.MonkeyPatch) -> None:
     kings = "4k4/9/9/9/9/9/9/9/4K4 b - 1"
     start = lambda sfen=kings, draw_ply=0: ShogiPosition(sfen, draw_ply=draw_ply)  # noqa: E731

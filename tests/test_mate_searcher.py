@@ -13,8 +13,8 @@ from pydlshogi.games.shogi.engine.mate_searcher import ShogiMateSearcher
 from pydlshogi.games.shogi.position import ShogiPosition
 
 MATE_IN_SEVEN = MATES[3][0]
-TO_AND_FRO = ["5i4i", "7b6c", "4i5i", "6c7b"]
-"""Four moves from there, and back."""
+
+
 LONG_MATES = [(sfen, plies) for sfen, plies in MATES if plies > 1 and sfen.count("k") == sfen.count("K")]
 WELL_HIDDEN = "2Gpn2k1/8p/p8/7s1/1S7/P8/9/4P3P/4KP3 b R2BG2S2NL2Pgn2l6p 1"
 """A mate that takes df-pn some thousand nodes."""
@@ -67,25 +67,6 @@ def test_a_mate_once_found_is_carried_through_whatever_the_other_side_does() -> 
     play_on((), 7)
 
 
-def test_a_mate_is_kept_where_a_position_comes_back() -> None:
-    """A mate must not lead through what the game has been through since. Here kings go to and fro until it is back."""
-    position = ShogiPosition(MATE_IN_SEVEN)
-    mate_searcher = ShogiMateSearcher()
-
-    def look() -> None:
-        mate_searcher.begin(position, 33)
-        mate_searcher.look_at_root(lambda: math.inf)
-
-    look()
-    assert len(mate_searcher.solution()) == 7
-    for move in TO_AND_FRO:
-        position.push_usi(move)
-    mate_searcher.begin(position, 33)
-    assert len(mate_searcher.solution()) == 7  # the kings' moves are no part of it
-    look()
-    assert len(mate_searcher.solution()) == 7
-
-
 def test_a_mate_through_a_position_played_before_is_none() -> None:
     mate_searcher = ShogiMateSearcher()
     position = ShogiPosition(PLAYED_BEFORE)
@@ -124,19 +105,6 @@ def test_which_mates_are_not_taken() -> None:
     for proven, plies in ((5, 5), (7, 5), (3, 3)):
         search.root.prove([], proven)
         assert search.root.plies == plies
-
-
-def test_without_time_nothing_is_looked_at() -> None:
-    mate_searcher = ShogiMateSearcher()
-    position = ShogiPosition(MATE_IN_SEVEN)
-    mate_searcher.begin(position, 33)
-    mate_searcher.look_at_root(lambda: 1.0)
-    assert mate_searcher.solution() == ()
-    mate_searcher.look_at_root(lambda: 100.0)
-    assert len(mate_searcher.solution()) == 7
-    mate_searcher.forget()
-    mate_searcher.begin(position, 33)
-    assert mate_searcher.solution() == ()
 
 
 def test_the_root_is_looked_at_again_while_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from test_mate import MATES
 
-from utils.arena.engines import EngineAnswer, UsiEngine
 from utils.lab import mate_sets
-from utils.lab.mate_sets import Claim, MateJudge, Problem, main, play, read_problems, row
+from utils.lab.mate_sets import Claim, MateJudge, Problem, main, read_problems, row
 
 pytestmark = pytest.mark.lent_worker(mate_sets)
 
-ROOT = Path(__file__).resolve().parent.parent
+
 IN_ONE = MATES[0][0]
 IN_THREE, _ = MATES[1]
 ROOK_AND_GOLD = "4k4/9/9/9/9/9/9/9/K8 b RG 1"
@@ -78,26 +77,6 @@ def test_a_mate_that_is_there_must_not_be_denied_and_may_be_longer_than_the_shor
     verdict = judge.verdict(Problem(IN_ONE, True), claim("G*5b"))
     longer = verdict._replace(claim=claim("G*5b", "5a5b", "G*5c"))
     assert row("set", [verdict, longer]) == "| set | 2 | 2 (100.0 %) | 0 | 0 | 1 | 1 |"
-
-
-@pytest.mark.parametrize(
-    ("info", "bestmove", "line", "doubt"),
-    [
-        ("info depth 1 score mate 1 pv G*5b", "G*5b", ("G*5b",), ""),
-        ("info depth 1 score mate 1 pv G*5b", "G*4b", ("G*5b",), "plays G*4b"),
-        ("info depth 1 score mate 3 pv G*5b", "G*5b", ("G*5b",), "1 moves for a mate in 3"),
-        ("info score mate -2 pv 5a6a G*6b", "resign", ("5a6a", "G*6b"), ""),
-        ("info score mate -1 pv G*5b", "G*5b", ("G*5b",), "1 moves for a mate in -1"),
-        ("info depth 1 score cp 30000 pv G*5b", "G*5b", (), ""),
-    ],
-)
-def test_what_counts_as_announced_in_a_game(info: str, bestmove: str, line: tuple[str, ...], doubt: str) -> None:
-    class Engine:
-        def go(self, *_: object) -> EngineAnswer:
-            return EngineAnswer(bestmove, None, {}, 1.0, ("info score mate 9 pv 9a9b", info, f"bestmove {bestmove}"))
-
-    engine: UsiEngine = Engine()  # type: ignore[assignment]
-    assert play(engine, IN_ONE, 1000)[:2] == (line, doubt)
 
 
 def test_positions_are_found_in_lines_of_all_kinds(tmp_path: Path) -> None:

@@ -11,16 +11,18 @@ import numpy as np
 import pytest
 from thinker import ALL_MOVES, Thinker
 
-from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
+from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
+from pydlshogi.games.shogi.game import GAME
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import random_weights, write_weights
 from pydlshogi.player import mcts_player
 from pydlshogi.player.allot import allot
-from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
+from pydlshogi.player.ask import ask
+from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.lines import centipawns
 from pydlshogi.player.network_player import NetworkPlayer
@@ -65,17 +67,6 @@ def test_a_declaration_to_come_is_no_mate(sfen: str, cp: int) -> None:
     thinker = Thinker(sfen, Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
     thinker.go(nodes=800)
     assert (thinker.last.score_cp, thinker.last.score_mate) == (cp, None)
-
-
-def test_the_search_counts_odds_as_the_declaration_will() -> None:
-    """White, who gave 20 points, declares once it is to move and not in check."""
-    sfen = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9 b 2N4L11P7p 1"
-    thinker = Thinker(sfen, EnteringKingRule="CSARule27H", Resign_Threshold=0)
-    thinker.go(nodes=3000)
-    assert (thinker.last.score_cp or 0) < -1000
-    thinker.set(EnteringKingRule="CSARule27")
-    thinker.go(nodes=3000)
-    assert abs(thinker.last.score_cp or 0) < 100
 
 
 def test_the_only_legal_move_is_played_with_an_opinion() -> None:
@@ -209,20 +200,6 @@ def test_searches_of_other_moves_decide_no_other_search() -> None:
     assert abs(thinker.last.score_cp or 0) < HIGHEST_CP
 
 
-def test_a_mate_seen_at_a_new_position_is_announced_with_its_whole_line() -> None:
-    """Black's only move is 7h6h, and there the nodes end: White mates in three."""
-    sfen = "l2gkg2l/2s3s2/p1nppp1pp/2p3p2/P4P1P1/4n3P/1PPPG1N2/1BKS2+s2/LN3+r3 w RBgl3p 72"
-    thinker = Thinker(sfen, ("5f6h+",), Mate_Root_Search=0, Resign_Threshold=0, ConsiderationMode="true")
-    assert thinker.go(nodes=10).move == "7h6h"
-    assert thinker.last.score_mate == -4
-    board = cshogi.Board(sfen)
-    for move in ("5f6h+", *thinker.last.pv):
-        board.push_usi(move)
-    assert len(thinker.last.pv) == 4
-    assert board.is_check()
-    assert not len(board.legal_moves)
-
-
 @pytest.mark.parametrize("plies", [33, 0])
 def test_every_mate_said_is_played_out_in_its_line(plies: int) -> None:
     """White mates in seven after some of the moves. What such looks find does not outlast the option."""
@@ -320,17 +297,6 @@ def test_centipawns(value: float, cp: int) -> None:
     assert centipawns(value, 756) == cp
 
 
-def test_a_missing_network_is_one_line_and_can_be_replaced() -> None:
-    options = MCTSPlayerOptions()
-    options.set("modelfile", "/nowhere/network.npz")
-    player = shogi.mcts(options).load()
-    with pytest.raises(PlayerError, match=r"nowhere.network\.npz") as error:
-        player.prepare()
-    assert "\n" not in str(error.value)
-    options.set("Backend", "uniform")
-    player.prepare()
-
-
 def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) -> None:
     options = MCTSPlayerOptions()
     options.set("modelfile", str(tmp_path / "net.npz"))
@@ -354,25 +320,6 @@ def test_an_opinion_is_the_search_s_before_and_after_a_search() -> None:
     before = list(player.evaluate(position))
     player.think(position, player.start_clock(position, Clock(Limits(nodes=2))), lambda _: None)
     assert list(player.evaluate(position)) == before
-
-
-@pytest.mark.parametrize(("threads", "most"), [(1, 45), (2, 22)])
-def test_a_sixteenth_of_the_tree_is_under_way_in_all_threads_together(monkeypatch, threads: int, most: int) -> None:
-    """With 600 visits (8 + 600 / 16) playouts: more spoil the moves, since those under way count as lost."""
-    sizes: list[int] = []
-
-    def noted(evaluator: HashEvaluator, batch: Batch) -> Evaluations:
-        sizes.append(len(batch))
-        return evaluate(evaluator, batch)
-
-    evaluate = HashEvaluator.evaluate
-    monkeypatch.setattr(HashEvaluator, "evaluate", noted)
-    monkeypatch.setattr("pydlshogi.player.network_player.available_cores", lambda: 2)
-    thinker = Thinker(Backend="hash", Threads=threads, DNN_Batch_Size=512)
-    thinker.player.prepare()
-    sizes.clear()
-    thinker.go(nodes=600)
-    assert most / 2 < max(sizes) <= most
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -467,16 +414,6 @@ def test_stochastic_ponder_knows_every_reply() -> None:
     assert thinker.visits > 5
 
 
-def test_stochastic_ponder_sees_draws_with_the_eyes_of_the_engine() -> None:
-    """Every reply draws, and Black gives much for a draw. The root of its pondering is White's."""
-    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0)
-    thinker.set(Draw_Ply=2, Draw_Value_Black=900)
-    stochastic_ponder(thinker, Clock.stop)
-    assert thinker.last.score_cp == centipawns(0.9, 756)
-    thinker.go(nodes=100)
-    assert thinker.last.score_cp == centipawns(0.9, 756)
-
-
 def test_rules_chosen_after_the_position_hold_at_once() -> None:
     """After the next move the game is drawn."""
     thinker = Thinker(START, ("7g7f", "3c3d"), Draw_Value_Black=900)
@@ -516,3 +453,55 @@ def test_bench_stops_when_asked_and_refuses_nonsense() -> None:
         with pytest.raises(PlayerError, match="number of seconds"):
             list(thinker.player.bench(thinker.position(), [seconds], clock))
     assert list(thinker.player.bench(Thinker(MATED).position(), [], Clock())) == ["no legal move"]
+
+
+# The network that comes with the package
+
+
+@pytest.fixture(scope="module")
+def player() -> BasePlayer:
+    options = MCTSPlayerOptions()
+    options.set("Random_Ply", "0")
+    options.set("USI_Hash", "64")
+    player = GAME.mcts(options).load()
+    player.prepare()
+    return player
+
+
+def answer(player: BasePlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
+    player.new_game()
+    position = ShogiPosition(sfen, moves)
+    thought = ask(player, position, Clock(Limits(nodes=nodes)))
+    return thought.move, thought.lines[0]
+
+
+def test_bench_names_it_and_it_answers_as_people_do(player: BasePlayer) -> None:
+    network, speed = player.bench(ShogiPosition(), ["0.1"], Clock())
+    assert re.match(r"pydlshogi\.npz: \w+ ", network)
+    assert " playouts in " in speed
+    assert answer(player, START)[0] in {"7g7f", "2g2f"}
+    for opening in ("7g7f", "2g2f"):
+        assert answer(player, START, opening)[0] in {"3c3d", "8c8d"}
+
+
+@pytest.mark.parametrize(
+    ("moves", "capture"),
+    [
+        # White left the bishop on 8h without a defender of 2b: it is taken back.
+        (("7g7f", "3c3d", "8h2b+"), "3a2b"),
+        # The pawn on 2d is exchanged.
+        (("2g2f", "8c8d", "2f2e", "8d8e", "7g7f", "4a3b", "8h7g", "3c3d", "7i6h", "1c1d", "2e2d"), "2c2d"),
+        # A bishop given for a pawn.
+        (("7g7f", "3c3d", "6g6f", "2b6f"), "8h6f"),
+    ],
+)
+def test_it_takes_what_hangs(player: BasePlayer, moves: tuple[str, ...], capture: str) -> None:
+    assert answer(player, START, *moves)[0] == capture
+
+
+@pytest.mark.parametrize(
+    ("sfen", "mate"), [("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "G*5b"), ("4k4/9/9/9/9/9/4p4/9/4K4 w g 1", "G*5h")]
+)
+def test_it_mates_in_one(player: BasePlayer, sfen: str, mate: str) -> None:
+    move, info = answer(player, sfen)
+    assert (move, info.score_mate) == (mate, 1)

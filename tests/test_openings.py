@@ -4,14 +4,11 @@ import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterable
-from itertools import product
 from pathlib import Path
 
 import pytest
 
 from pydlshogi.entry import NO_NAMES, OpeningNames
-from pydlshogi.games.othello import openings as othello
-from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.shogi import openings as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import parse
@@ -65,32 +62,3 @@ def test_shogi_as_the_records_of_newspapers_name_it(shared_data: Path, tmp_path:
             agree[bool(name and re.match(SAME.get(label[1], label[1][:2]), name.japanese))] += 1
     assert agree.total() > 50
     assert agree[True] > 0.8 * agree.total()
-
-
-NAMED = [
-    ("f5f6", "Diagonal"),
-    ("f5d6c3d3c4", "Tiger"),
-    ("f5d6c5f4e3c6d3f6e6", "Rose"),
-    ("f5f6e6f4c3", "Buffalo (Kenichi)"),
-]
-
-
-@pytest.mark.parametrize(("moves", "name"), NAMED)
-def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
-    squares = [("abcdefgh".index(file), int(rank) - 1) for file, rank in re.findall("(.)(.)", moves)]
-    for swap, turn in product((False, True), repeat=2):  # the first position has these symmetries alone
-        position, opening = OthelloPosition(), NO_NAMES
-        for square in squares:
-            x, y = (7 - place if turn else place for place in (square[::-1] if swap else square))
-            position.push(position.move_from_usi(f"{'abcdefgh'[x]}{y + 1}"))
-            opening = othello.opening(position, opening)
-        assert [each.english for each in opening.names] == [name]
-
-
-def test_a_line_of_othello_keeps_its_name_which_is_its_own() -> None:
-    position, opening = OthelloPosition(), NO_NAMES
-    for move in re.findall("..", "f5d6c3d3c4f4f6f3e6e7"):
-        position.push(position.move_from_usi(move))
-        opening = othello.opening(position, opening)
-    assert [name.japanese for name in opening.names] == ["コンポス"]
-    assert len(othello.names()) == len(othello.LINES.strip().splitlines())

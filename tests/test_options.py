@@ -40,16 +40,13 @@ def test_declarations_come_in_order_and_in_the_form_guis_parse() -> None:
     ("name", "text", "attribute", "value"),
     [
         ("playout", "200", "playout", 200),
-        ("PLAYOUT", "200", "playout", 200),
         ("nodes", "200", "playout", 200),
         ("playout", "200.0", "playout", 200),
         ("usi_ponder", "TRUE", "ponder", True),
-        ("USI_Ponder", "true", "ponder", True),
         ("debug", "true", "debug_message", True),
         ("modelfile", r"C:\My Models\net value 1.onnx", "model", r"C:\My Models\net value 1.onnx"),
         ("Greeting", "<empty>", "greeting", ""),
         ("modelfile", '"C:\\my nets\\a.npz"', "model", "C:\\my nets\\a.npz"),
-        ("Greeting", "", "greeting", ""),
         ("device", "CUDA", "device", "cuda"),
     ],
 )

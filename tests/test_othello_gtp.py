@@ -1,5 +1,6 @@
 """GTP: a controller that speaks from a script. Nonsense comes from test_fuzz.py."""
 
+import os
 import queue
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_engines import Broken, LowestSquare, Waiting, loaded
+from othello_games import Broken, LowestSquare, Waiting, loaded
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.protocols.gtp import Gtp, interrupts
@@ -217,3 +218,15 @@ def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str,
     (line,) = output.err.splitlines()
     assert line.startswith("othello: ")
     assert reason in line
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_input_that_is_no_text(encoding: str) -> None:
+    """A GUI of another encoding must not end an engine."""
+    command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Openings=false"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    lines = b"1 name\n\xff\n2 play b \xff\n3 protocol_version\nquit\n"
+    done = subprocess.run(command, cwd=ROOT, env=environment, input=lines, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    answers = done.stdout.replace(b"\r\n", b"\n").split(b"\n\n")[:-1]
+    assert [answer.split()[0] for answer in answers] == [b"=1", b"?", b"?2", b"=3", b"="]

@@ -1,7 +1,6 @@
 """Weights of patterns are found again, as a command too; policies, and what shallow searches say of deep ones."""
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -10,10 +9,10 @@ import pytest
 from othello_games import random_game, random_weights
 
 from pydlshogi.games.othello.engine import policy, rollouts
-from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, NUMBERS, STAGES, load_weights
+from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, STAGES, load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.wthor import Archive, Games, held_out, rows_of, write_wthor
-from utils.lab.othello_learn import classes_of, fit, learn, main, positions_of, sums
+from utils.lab.othello_learn import classes_of, fit, main, positions_of, sums
 from utils.lab.othello_policy import KINDS
 
 
@@ -42,18 +41,6 @@ class TestPositions:
         found = positions_of(archive(100), stage)
         assert found[["mover", "opponent", "lead", "game"]].tolist() == expected
 
-    def test_what_perfect_play_would_have_come_to_counts(self) -> None:
-        """The second of two games was played perfectly from 24 empty squares on, the first was not."""
-        games = archive(2, depth=24)
-        games.games["theoretical"][0] = games.games["score"][0] + 1
-        before, there, later = (positions_of(games, stage) for stage in (8, 9, 10))
-        assert set(before["game"]) == {0, 1}
-        lead = 2 * int(games.games["theoretical"][0]) - 64
-        assert set(np.abs(before["lead"][before["game"] == 0])) == {abs(lead)}
-        assert [60 - 4 * 9 - int(number) for number in np.flatnonzero(there["game"] == 0)] == [24]
-        assert set(there["game"]) == {0, 1}
-        assert set(later["game"]) == {1}
-
 
 def test_weights_are_found_again() -> None:
     """Values that are sums of weights can be predicted from other positions of the same weights."""
@@ -68,22 +55,6 @@ def test_weights_are_found_again() -> None:
     assert np.sqrt(np.mean(error**2)) < 0.8 * values.std()
     seen = sums(classes[~test], fitted) - values[~test]
     assert np.sqrt(np.mean(seen**2)) < 0.1 * values.std()
-
-
-def test_stage_after_stage_from_the_last_one() -> None:
-    lines, weights = zip(*((line, weights.copy()) for line, weights in learn(archive(200))), strict=True)
-    assert len(lines) == STAGES
-    assert lines[0].startswith(" 4 to  1 empty squares: 7")
-    assert lines[-1].startswith("60 to 57 empty squares: 7")
-    assert weights[-1].shape == (STAGES, NUMBERS)
-    assert (weights[0][: STAGES - 1] == 0).all()
-    assert weights[-1].any(axis=1).all()
-    games = archive(200, depth=24)
-    games.games["theoretical"] = games.games["score"] ^ 1
-    lines, weights = zip(*((line, weights.copy()) for line, weights in learn(games)), strict=True)
-    assert lines[0] == " 4 to  1 empty squares: nothing to learn from"  # there the next stage counts
-    assert not weights[-1][10:].any()
-    assert weights[-1][:10].any(axis=1).all()
 
 
 def games_file(path: Path, seeds: range) -> Path:
@@ -110,16 +81,3 @@ def test_what_was_played_becomes_likely(kind: str, tmp_path: Path, capsys) -> No
         assert (scales > 0).all()
     else:
         assert (rollouts.load_rollouts(out) > 0).all()
-
-
-@pytest.mark.parametrize("load", [policy.load_policy, rollouts.load_rollouts])
-def test_other_files_are_refused(load: Callable[[Path], object], tmp_path: Path) -> None:
-    path = tmp_path / "file.npz"
-    path.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="holds no"):
-        load(path)
-    logits, weights = (np.full((policy.STAGES, each.WEIGHTS), "x") for each in (rollouts, policy))
-    for arrays in ({"logits": np.zeros(3), "weights": np.zeros(3)}, {"logits": logits, "weights": weights}):
-        np.savez(path, **arrays, steps=np.ones(policy.STAGES), scales=np.ones(STAGES))
-        with pytest.raises(ValueError, match="not"):
-            load(path)

@@ -8,7 +8,6 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.games.othello.transcript import parse_ggf
 from utils import match as match_program
-from utils.arena.games import Judge, Verdict, kind_of
 from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)
@@ -22,28 +21,6 @@ engine = partial(scripted, "fake_gtp_engine")
 
 def match(out: Path, a: str, b: str, *words: str, limit: str = "--time=60000", games: int = 2) -> int:
     return main([a, b, "--game", "othello", *words, limit, "--games", str(games), "--out", str(out)])
-
-
-class TestReferee:
-    def play(self, moves: str) -> tuple[Judge, Verdict | None]:
-        referee, verdict = kind_of("othello").referee(None, 100), None
-        for move in moves.split():
-            assert verdict is None
-            verdict = referee.play(move)
-        return referee, verdict
-
-    def test_the_side_with_more_discs_wins(self) -> None:
-        referee, verdict = self.play(" ".join(WIPEOUT))
-        assert verdict == Verdict("b", "more discs, both pass")
-        assert referee.moves == WIPEOUT
-
-    @pytest.mark.parametrize("move", ["f4", "pass", "z9", "resign", ""])
-    def test_an_illegal_move_is_not_made_and_loses(self, move: str) -> None:
-        referee, _ = self.play("f5 d6")
-        assert referee.play(move) == (Verdict("w", "illegal_move"))
-        assert referee.moves == ["f5", "d6"]
-        assert referee.turn == "b"
-        assert referee.declare() == Verdict("w", "false_declaration")
 
 
 def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

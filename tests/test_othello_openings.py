@@ -1,12 +1,16 @@
 """The opening book of Othello: what a move is worth, however the board is turned; how it grows; who plays from it."""
 
 import random
+import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from othello_games import random_position, random_weights
 
+from pydlshogi.entry import NO_NAMES
+from pydlshogi.games.othello import openings as othello
 from pydlshogi.games.othello.engine.patterns import save_weights
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings, standing
@@ -125,3 +129,32 @@ def test_a_book_grows_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert all(book.worth(each) == round(100 * max(book.moves(each).values())) for each in searched)
     kept = [(book.worth(each), first.worth(each)) for each in reached.difference(searched) if first.worth(each)]
     assert {now == before for now, before in kept} == {True}  # level 1 did not search them again
+
+
+NAMED = [
+    ("f5f6", "Diagonal"),
+    ("f5d6c3d3c4", "Tiger"),
+    ("f5d6c5f4e3c6d3f6e6", "Rose"),
+    ("f5f6e6f4c3", "Buffalo (Kenichi)"),
+]
+
+
+@pytest.mark.parametrize(("moves", "name"), NAMED)
+def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
+    squares = [("abcdefgh".index(file), int(rank) - 1) for file, rank in re.findall("(.)(.)", moves)]
+    for swap, turn in product((False, True), repeat=2):  # the first position has these symmetries alone
+        position, opening = OthelloPosition(), NO_NAMES
+        for square in squares:
+            x, y = (7 - place if turn else place for place in (square[::-1] if swap else square))
+            position.push(position.move_from_usi(f"{'abcdefgh'[x]}{y + 1}"))
+            opening = othello.opening(position, opening)
+        assert [each.english for each in opening.names] == [name]
+
+
+def test_a_line_of_othello_keeps_its_name_which_is_its_own() -> None:
+    position, opening = OthelloPosition(), NO_NAMES
+    for move in re.findall("..", "f5d6c3d3c4f4f6f3e6e7"):
+        position.push(position.move_from_usi(move))
+        opening = othello.opening(position, opening)
+    assert [name.japanese for name in opening.names] == ["コンポス"]
+    assert len(othello.names()) == len(othello.LINES.strip().splitlines())

@@ -2,13 +2,18 @@
 
 import math
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
-from othello_games import random_position, random_weights
+from othello_games import LowestSquare, random_position, random_weights
+from web_board import SETTINGS
 
+from pydlshogi.analysis_server.pool import Answer as Judged
+from pydlshogi.analysis_server.pool import Pool, Question
+from pydlshogi.catalogue import GAMES
 from pydlshogi.games.othello.engine.alphabeta_player import AlphaBetaPlayer
 from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.options import AlphaBetaOptions
@@ -17,7 +22,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.player.ask import Lines, ask
-from pydlshogi.player.base_player import Checkmate, Info, PlayerError
+from pydlshogi.player.base_player import Checkmate, Engine, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 
 ANALYSIS = Limits(infinite=True)
@@ -125,14 +130,6 @@ def test_lines_are_the_best_moves_with_their_scores(player: AlphaBetaPlayer, emp
     assert (answer.move, answer.last.score_cp) == (worst.pv[0], worst.score_cp)
 
 
-def test_no_score_is_beyond_a_board(tmp_path: Path) -> None:
-    save_weights(tmp_path / "weights.npz", 50 * random_weights(1))
-    player = prepared(tmp_path / "weights.npz")
-    for position in (random_position(seed, 40) for seed in range(5)):
-        said = Answer(player, position, level=2).lines + Answer(player, position, level=2, lines=60).lines
-        assert max(abs(score(info)) for info in said) == 64
-
-
 @pytest.mark.parametrize("empties", [50, 30, 19])
 @pytest.mark.parametrize("lines", [1, 3])
 def test_it_stops_when_the_time_is_up(player: AlphaBetaPlayer, empties: int, lines: int) -> None:
@@ -178,12 +175,6 @@ def test_main_time_outlasts_moves_that_cost_more_than_the_thinking(player: Alpha
         assert left > 0
 
 
-def test_scores_and_win_rates_are_one_scale(player: AlphaBetaPlayer) -> None:
-    for empties in (40, 10):
-        said = Answer(player, random_position(100, empties)).last
-        assert said.win_rate == pytest.approx(1 / (1 + math.exp(-score(said) / 6)), abs=1e-3)
-
-
 def test_another_file_is_loaded_anew(weights: Path, tmp_path: Path) -> None:
     player = prepared(weights)
     assert player.loading(player.options) is None
@@ -200,3 +191,28 @@ def test_what_is_missing_is_said(tmp_path: Path, weights: Path) -> None:
         prepared(tmp_path / "nothing.npz")
     with pytest.raises(PlayerError, match=r"nothing\.toml: No such file"):
         prepared(weights, plain=False, cuts=str(tmp_path / "nothing.toml"))
+
+
+def asked(engines: Pool, *questions: Question) -> list[Judged]:
+    answers: list[Judged] = []
+    with closing(engines) as pool:
+        for question in questions:
+            pool.ask(question, answers.append)
+    return answers
+
+
+def test_what_is_solved_is_on_the_scale_of_what_is_estimated() -> None:
+    """Else the last move before the end is solved would be blamed for the step from one scale to the other."""
+    positions = [random_position(seed, empties).diagram() for seed, empties in ((0, 24), (100, 10), (200, 9))]
+    questions = [Question("othello", start, visits=2000) for start in positions]
+    questions.append(Question("othello", positions[1], opponent="hard"))
+    for answer in asked(Pool(1, SETTINGS), *questions):
+        assert answer.lines[0].win_rate == pytest.approx(1 / (1 + math.exp(-score(answer.lines[0]) / 6)), abs=1e-3)
+
+
+def test_a_player_that_loads_nothing_answers_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowest = LowestSquare()
+    engine = Engine("lowest", lowest.options, OthelloPosition, lambda: lowest)
+    monkeypatch.setattr(type(GAMES["othello"]), "engines", {"alphabeta": lambda: engine})
+    (answer,) = asked(Pool(1), Question("othello", moves=("f5",), visits=1))
+    assert (answer.move, answer.error) == ("f4", "")

@@ -4,17 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from othello_games import random_game, random_weights
+from othello_games import random_game
 
 from pydlshogi.games.othello.engine.cuts import CutPair, Cuts, at_stage, probing_of, read_cuts, write_cuts
 from pydlshogi.games.othello.engine.patterns import STAGES
-from pydlshogi.games.othello.rules import PASS
-from pydlshogi.games.othello.transcript import parse_transcript, transcript
-from pydlshogi.support.pool import ProcessPool
-from utils.lab.othello_cuts import FORMS, ROOM, fit, measure, samples, values
+from pydlshogi.games.othello.transcript import transcript
+from utils.lab.othello_cuts import FORMS, fit
 from utils.lab.othello_learn import main
 
-TUTORIAL = FORMS["tutorial"]
 STAGEWISE = FORMS["stages"]
 PAIR = CutPair(5, 1, (1.0, 0.5), (100.0, -500.0), (2000.0, 4000.0), 77, 0.9)
 CUTS = Cuts(1.5, False, (PAIR, PAIR._replace(depth=4, shallow=2), PAIR._replace(shallow=3)))
@@ -24,14 +21,6 @@ class TestFit:
     rng = np.random.default_rng(0)
     passed = rng.uniform(0.1, 0.8, 20_000)
     less = rng.normal(0, 8000, 20_000)
-
-    def test_the_tutorials_pair_is_mean_and_deviation_of_the_difference(self) -> None:
-        deep = self.less - 300 + self.rng.normal(0, 3000, 20_000)
-        pair = fit(5, 1, deep, self.less, self.passed, TUTORIAL)
-        assert pair.slope == (1.0, 1.0)
-        assert pair.offset == (pytest.approx(np.mean(deep - self.less)),) * 2
-        assert pair.deviation == (pytest.approx(np.std(deep - self.less)),) * 2
-        assert (pair.depth, pair.shallow, pair.positions) == (5, 1, 20_000)
 
     def test_lines_and_deviations_change_with_the_game(self) -> None:
         noise = self.rng.normal(0, 1, 20_000) * (2000 + 3000 * self.passed)
@@ -65,14 +54,11 @@ class TestCuts:
         ("before", "after", "reason"),
         [
             ("deviations", "diversions", "holds no cuts: 'deviations'"),
-            ("[1.000, 0.500]", "[1.000]", "holds no cuts: not enough values"),
             ("shallow = 1", "shallow = 5", "a shallow search is one of fewer plies"),
             ("[1.000, 0.500]", "[1.000, -0.500]", "slopes are above 0"),
             ("[[pair]]", "[pair", "holds no cuts"),
             ("depth = 5", "depth = inf", "holds no cuts: cannot convert"),
             ("[1.000, 0.500]", "[1.000, 1e300]", "a number that is none, or too large"),
-            ("[1.000, 0.500]", "[1.000, nan]", "a number that is none, or too large"),
-            ("depth = 5", 'depth = "x"', "holds no cuts: invalid literal"),
         ],
     )
     def test_refusals(self, tmp_path: Path, before: str, after: str, reason: str) -> None:
@@ -84,31 +70,6 @@ class TestCuts:
 
 
 class TestMeasuring:
-    def test_positions_begin_after_the_opening_and_nobody_passes_in_them(self) -> None:
-        game = random_game(1)
-        positions = samples([game])
-        assert len(positions) == sum(move != PASS for move in game.moves[9:])
-        assert positions[0] == parse_transcript(transcript(game.moves[:9])).end
-
-    def test_each_depth_is_measured_where_there_is_room(self, worker: ProcessPool) -> None:
-        weights = random_weights(1)
-        positions = samples(random_game(seed) for seed in range(4))
-        measured = list(measure(positions, TUTORIAL, 4, weights, worker))
-        assert [[(pair.depth, pair.shallow) for pair in each.pairs] for each in measured] == [
-            [],
-            [],
-            [(3, 1)],
-            [(3, 1), (4, 2)],
-        ]
-        assert list(measure(positions[:20], TUTORIAL, 4, weights, worker)) == []  # too few
-        roomy = [position for position in positions if position.empties > 3 + ROOM]
-        pair = measured[2].pairs[0]
-        assert pair.positions == len(roomy)
-        plain = probing_of(measured[1])
-        deep, less = (np.array(values(roomy, depth, weights, plain)) for depth in (3, 1))
-        assert pair.offset[0] == pytest.approx(np.mean(deep - less))
-        assert pair.deviation[0] == pytest.approx(np.std(deep - less))
-
     def test_the_command(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
         out = tmp_path / "cuts.toml"

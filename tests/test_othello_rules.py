@@ -2,10 +2,9 @@
 
 import random
 
-import numpy as np
 import pytest
 
-from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, flips, move_name, parse_move, position_of
+from pydlshogi.games.othello.rules import PASS, START, IllegalMove, Position, move_name, parse_move, position_of
 
 
 def squares(names: str) -> int:
@@ -40,25 +39,6 @@ def test_one_move_turns_discs_in_all_eight_directions() -> None:
     assert (after.white, after.over, after.black_to_move, after.score) == (0, True, False, -64)
     assert position_of("XXO" + "-" * 61 + " O").score == -62  # the winner has the empty squares
     assert position_of("XO" + "-" * 62 + " X").score == 0
-
-
-def test_lines_do_not_go_on_around_the_edges() -> None:
-    position = position_of(
-        """
-        --------
-        ------XO
-        O-------
-        -------O
-        X-------
-        --------
-        --------
-        -------- X
-        """
-    )
-    assert [move_name(move) for move in position.moves()] == [] or position.moves() == [PASS]
-    for square in range(64):
-        if not (position.mover | position.opponent) >> square & 1:
-            assert flips(np.uint64(position.mover), np.uint64(position.opponent), np.uint64(square)) == 0
 
 
 def test_who_cannot_move_passes_and_two_passes_end_the_game() -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from both_boards import compared
-from fast_perft import perft_of
+from both_boards import compared, perft_of
 from othello_games import random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
@@ -168,29 +167,6 @@ def test_what_is_known_or_not_wanted_is_not_computed() -> None:
     assert said.priors[:4].tolist() == [0, 0, 0, 0]
     assert said.priors[4:].sum() == pytest.approx(1)
     assert said.values[1] == 0.25 != said.values[0]
-
-
-@pytest.mark.parametrize("turn", range(7))
-def test_the_tables_see_a_turned_board_alike(turn: int) -> None:
-    labels = OTHELLO.symmetries[turn].labels
-    tables, weights = (
-        random_tables(3),
-        rollouts.weights_of(np.random.default_rng(3).normal(size=(policy.STAGES, rollouts.WEIGHTS))),
-    )
-    for position in itertools.islice(random_positions(range(3)), 3, None, 11):
-        if position.moves() in ([], [PASS]):
-            continue
-        image = turned(position, turn)
-        said = policy.TableEvaluator(tables).evaluate(batch_of([position, image]))
-        assert said.values[0] == pytest.approx(said.values[1])
-        legal = len(position.moves())
-        priors = dict(zip(position.moves(), said.priors[:legal].tolist(), strict=True))
-        images = dict(zip(image.moves(), said.priors[legal:].tolist(), strict=True))
-        for move in position.moves():
-            assert images[int(labels[move])] == pytest.approx(priors[move], rel=1e-3)
-            assert (
-                weights[:, move, around(position, move)] == weights[:, labels[move], around(image, int(labels[move]))]
-            ).all()
 
 
 def around(position: Position, square: int) -> int:

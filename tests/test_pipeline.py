@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from replayed_boards import ReplayedBoards
+from both_boards import ReplayedBoards
 from tic_tac_toe import TicTacToe
 
 from pydlshogi.bench import MIDDLE_GAME, make_playouts, new_search

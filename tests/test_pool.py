@@ -17,7 +17,7 @@ from typing import Any
 import pool_tasks
 import psutil
 import pytest
-from processes import await_end
+from pool_tasks import await_end
 
 from pydlshogi.support.command_line import pool_of
 from pydlshogi.support.pool import Plain, PoolError, ProcessPool, WorkerPool

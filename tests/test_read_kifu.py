@@ -150,19 +150,14 @@ def test_an_illegal_move_that_others_follow_is_refused(refusal) -> None:
     [
         ("PI\n+\n", "+7776TO"),  # promotes outside the camp
         ("PI\n+\n", "+8822KA"),  # jumps
-        ("PI\n+\n", "+0055FU"),  # nothing in hand
         ("PI\n+\n", "+3334FU"),  # the opponent's pawn
-        ("PI\n+\n", "+7776KY"),  # another piece
         ("P-51OU\nP+59OU92FU\n+\n", "+9291FU"),  # can never move again
-        ("P-51OU\nP+59OU93KE\n+\n", "+9381KE"),
-        ("P-51OU\nP+59OU94KE\n+\n", "+9482KE"),
         ("P-51OU\nP+59OU00FU\n+\n", "+0091FU"),
         ("P-51OU\nP+59OU99FU00FU\n+\n", "+0095FU"),  # two pawns on a file
         ("P-51OU11KA\nP+59OU55KI\n+\n", "+5545KI"),  # fine: the next line is not
         ("P-15HI51OU\nP+55OU45KI\n+\n", "+4544KI"),  # pinned
         ("P-11OU21KE12KY\nP+59OU23KI00FU\n+\n", "+0012FU"),
         ("P-51OU\nP+59OU00FU\n+\n", "+0055TO"),  # no such piece is in hand, ever
-        ("P-51OU\nP+59OU00FU\n+\n", "+0055OU"),
     ],
 )
 def test_moves_against_the_rules(record, refusal, position: str, move: str) -> None:
@@ -207,7 +202,6 @@ def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None
     ("position", "sfen"),
     [
         ("PI\n+\n", EVEN),
-        ("PI\n", EVEN),
         ("", EVEN),
         ("PI82HI22KA\n-\n", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
         ("PI11KY\n-\n", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
@@ -227,21 +221,16 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
         ("PI33GI\n+\n", "'PI33GI' takes away a piece that is not there"),
         ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"),
         ("P+59OU\n+\n+5958OU\n", "White has no king"),
-        ("P-51OU\n-\n", "Black has no king"),
         ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "no start position: 3 pieces of kind R: a set has 2"),
         ("P+00OU\nP-51OU\n+\n", "'P+00OU' puts a piece where none can be"),
-        ("P+59OU00TO\nP-51OU\n+\n", "'P+59OU00TO' puts a piece where none can be"),
         ("P+59OU\nP-51OU05FU\n+\n", "'P-51OU05FU' puts a piece where none can be"),
         ("P+59OU52KI\nP-51OU\n+\n", "no start position: the side that is not to move is in check"),
         ("PI\n+\n+7776FU\n+2726FU\n", "move 2, +2726FU, is made by the side that is not to move"),
         ("PI\n+\n+7776FU\nnonsense\n", "not a CSA statement here: 'nonsense'"),
-        ("PI\n+\n+7776FUX\n", "not a CSA statement here: 'X'"),
         ("PI\n+\n+7776FU\nPI\n+\n", "not a CSA statement here: 'PI'"),
         ("PI\n+\n+7776FU\n%TORYO\n-3334FU\n", "-3334FU follows the end, %TORYO"),
-        ("PI\n+\n+７７７６FU\n", "not a CSA statement here: '+７７７６FU'"),
         ("PI\n+\n+7776FU\nT" + "9" * 5000 + "\n", f"not a CSA statement here: {'9' * 40!r}"),
         ("", "empty"),
-        (" \n\n", "empty"),
         ("hello\n", "neither a move nor a position nor a player: not a record"),
     ],
 )
@@ -349,9 +338,7 @@ def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -
         (["1 ７五歩(77)"], "move 1, 7五歩(77), is illegal"),
         (["1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "4 ８四歩(83)"], "move 3, 5六角(88), is illegal"),
         (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"),
-        (["1 ７六銀(77)"], "move 1, 7六銀(77), is illegal"),
         (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
-        (["1 ５五馬打"], "move 1, 5五馬打, is illegal"),
         (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
         (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
         (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),
@@ -432,23 +419,17 @@ def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(rec
 KI2_TABLE = [
     # Two golds beside each other, one straight behind: G 69, 58, 48 to 59-57 ... as JSA's table of notation has them.
     ("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1", "▲５七金右", "4h5g"),
-    ("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1", "▲５七金左", "6h5g"),
     ("4k4/9/9/9/9/9/9/3GG4/K8 b - 1", "▲５七金直", "5h5g"),
     ("4k4/9/9/9/9/9/3G5/4G4/K8 b - 1", "▲５七金寄", "6g5g"),
-    ("4k4/9/9/9/9/9/3G5/4G4/K8 b - 1", "▲５七金上", "5h5g"),
     ("4k4/9/9/9/9/4G4/9/4G4/K8 b - 1", "▲５七金引", "5f5g"),
     ("4k4/9/9/9/9/9/3G5/3G5/K8 b - 1", "▲５七金左上", "6h5g"),
     ("4k4/9/9/9/9/9/9/1R1R5/K8 b - 1", "▲７八飛左", "8h7h"),
     ("4k4/9/9/9/9/9/+R8/1+R7/K8 b - 1", "▲５四龍", None),
     ("4k4/9/9/+R8/1+R7/9/9/9/K8 b - 1", "▲８四龍右", "8e8d"),
-    ("4k4/9/9/+R8/1+R7/9/9/9/K8 b - 1", "▲８四龍寄", "9d8d"),
-    ("k8/9/4g4/9/9/9/3GG4/9/K8 w - 1", "△５四金", "5c5d"),
     ("k8/3g1g3/9/9/9/9/9/9/K8 w - 1", "△５三金右", "6b5c"),
     ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金打", "G*5g"),
     ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金", "6h5g"),
-    ("4k4/9/9/9/9/9/9/9/K8 b G 1", "▲５七金", "G*5g"),
     ("4k4/9/4S4/9/9/9/9/9/K8 b - 1", "▲４二銀成", "5c4b+"),
-    ("4k4/9/4S4/9/9/9/9/9/K8 b - 1", "▲４二銀不成", "5c4b"),
 ]
 
 

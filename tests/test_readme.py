@@ -121,11 +121,7 @@ def not_installed(extras: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("extra", ["", *sorted({*NEED_MORE.values()})])
 def test_every_command_it_names_explains_itself_where_it_says(extra: str) -> None:
-    modules = [
-        module
-        for module in [*COMMANDS, "pydlshogi.games.othello.protocols.serve"]
-        if NEED_MORE.get(module, "") == extra
-    ]
+    modules = [module for module in COMMANDS if NEED_MORE.get(module, "") == extra]
     missing = not_installed({"chainer", "cluster", "gpu", "onnx", "openvino", "test", "train"} - {extra})
     assert {"chainer", "onnxruntime", "torch"} & missing
     done = helped(" ".join(modules), missing)

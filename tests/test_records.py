@@ -11,7 +11,7 @@ import cshogi
 import numpy as np
 import pytest
 import shogi
-from book_oracle import naive_label, naive_planes
+from positions import naive_label, naive_planes
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.shogi.encodings import BOOK, HISTORY

@@ -116,15 +116,6 @@ def test_a_seed_counts_from_when_it_is_set(make: Make) -> None:
     assert answers[0] == answers[1]
 
 
-def test_a_drawn_move_is_as_likely_as_its_probability() -> None:
-    sfen = "4k4/9/9/9/9/9/9/9/K8 b - 1"
-    asked = Asked(shogi.policy(), sfen, temperature=100, Random_Seed=3)
-    priors, _ = opinion(ShogiPosition(sfen))
-    drawn = Counter(asked.think().move for _ in range(3000))  # type: ignore[union-attr]
-    for move, prior in priors.items():
-        assert drawn[move] / 3000 == pytest.approx(prior, abs=4 * math.sqrt(prior * (1 - prior) / 3000))
-
-
 def test_searchmoves(make: Make) -> None:
     assert Asked(make()).think(Limits(searchmoves=("9g9f", "9z9z"))) == BestMove("9g9f")
 

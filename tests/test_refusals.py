@@ -8,7 +8,6 @@ import pytest
 
 from pydlshogi.support.files import shipped_model
 
-ROOT = Path(__file__).resolve().parent.parent
 RECORD = "V2.2\nN+a\nN-b\nPI\n+\n+2726FU\n-8384FU\n%TORYO\n"
 
 

@@ -13,10 +13,19 @@ import cshogi
 import numpy as np
 import pytest
 import shogi
-from book_oracle import naive_label, naive_planes
+from both_boards import perft_of
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
-from fast_perft import perft_of
-from positions import HANDICAPS, ROOK_CHECKS, board_of, mates_within, random_positions, rows_of, turned
+from positions import (
+    HANDICAPS,
+    ROOK_CHECKS,
+    board_of,
+    mates_within,
+    naive_label,
+    naive_planes,
+    random_positions,
+    rows_of,
+    turned,
+)
 from test_shogi import CHECKS, QUIET, SHUFFLE
 
 from pydlshogi.encoding import Encoding, planes_of

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pydlshogi.catalogue import GAMES
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -27,7 +29,7 @@ def run(arguments: list[str], lines: str = "", **environment: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("game", ["dobutsu", "othello", "shogi"])
+@pytest.mark.parametrize("game", GAMES)
 def test_compiled_or_not_it_grows_the_same_tree(game: str) -> None:
     compiled = run(["tests/grown_tree.py", game, "500"])
     plain = run(["-W", "ignore:overflow", "tests/grown_tree.py", game, "500"], NUMBA_DISABLE_JIT="1")

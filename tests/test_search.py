@@ -2,18 +2,15 @@
 
 import math
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from replayed_boards import ReplayedBoards
+from both_boards import ReplayedBoards
 from tic_tac_toe import Letters, TicTacToe
 
 from examples.search_in_a_page import Search as Page
@@ -23,14 +20,11 @@ from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.network_player import Network
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.boards import Paths
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
-from pydlshogi.uct.tree import AWAITED, EXPANDED, MAX_BATCH, MAX_DEPTH, NONE, TERMINAL, Tree
+from pydlshogi.uct.tree import AWAITED, EXPANDED, MAX_BATCH, MAX_DEPTH, NONE, TERMINAL
 from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced
-
-ROOT = Path(__file__).resolve().parent.parent
 
 WON = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)
@@ -365,31 +359,6 @@ def test_a_collision_is_undone() -> None:
         assert [search.gather(search.batch(), 1).playouts for _ in range(2)] == [1, begun]
 
 
-def test_while_the_root_is_awaited_nothing_is_searched() -> None:
-    search = a_search(Letters({"R": "AB", "A": "C", "B": "C"}, "R"))
-    opinions = Opinions()
-    first, second = search.batch(4), search.batch(4)
-    root = search.gather(first, 4)
-    others = search.gather(second, 4)
-    assert (len(first), len(second), search.playouts) == (1, 0, 0)
-    assert not search.root.expanded
-    search.backup(root, opinions.evaluate(first))
-    search.backup(others, opinions.evaluate(second))
-    assert opinions.asked == "R"
-    run(search, opinions, 3, batch=2, check=True)
-
-
-def test_a_new_root_waits_for_the_leaves_under_way() -> None:
-    search = a_search(Letters({"R": "A", "A": "B"}, "R"))
-    opinions = Opinions()
-    batch = search.batch(1)
-    leaves = search.gather(batch, 1)
-    with pytest.raises(RuntimeError, match="leaves are still under way"):
-        search.set_root(Letters({"R": "A"}, "R"))
-    search.backup(leaves, opinions.evaluate(batch))
-    search.set_root(Letters({"R": "A"}, "R"))
-
-
 def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     goes_on = dict.fromkeys("DEFGHI", "J")
     search = a_search(Letters({"R": "ABC", "A": "DE", "B": "FG", "C": "HI", **goes_on, "J": "K"}, "R"))
@@ -401,23 +370,6 @@ def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     assert {move.move: move.value for move in search.root.moves()} == pytest.approx(before, nan_ok=True)
     assert sum(move.visits for move in search.root.moves()) > 3
     search.backup(leaves, opinions.evaluate(batch))
-
-
-def test_a_move_has_no_value_while_its_first_playout_is_selected() -> None:
-    """Between `select` and `add_leaves` another thread may ask."""
-
-    class Asking(ReplayedBoards):
-        def apply_rules(self, table: Tree, paths: Paths, count: int) -> None:
-            self.values = {chr(move.move): move.value for move in search.root.moves()}
-            super().apply_rules(table, paths, count)
-
-    search = a_search(Letters({"R": "AB", "A": "C", "B": "D", "C": "E", "D": "F"}, "R"))
-    search.boards = boards = Asking(600)
-    search.set_root(search.position)
-    step(search, Opinions(), 1)
-    step(search, Opinions({"A": 0.4}, {"A": 2}), 1)
-    step(search, Opinions(), 1)
-    assert boards.values == pytest.approx({"A": 0.6, "B": math.nan}, nan_ok=True)
 
 
 def test_a_position_without_moves_is_lost_and_no_root() -> None:
@@ -533,12 +485,6 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, 
     assert (max(rollouts.asked.values()) > 10) is (puct is IAGO_PUCT)
 
 
-def test_the_page_runs_as_its_reader_would() -> None:
-    words = [sys.executable, "examples/search_in_a_page.py"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "bestmove 6", "three in a row cannot be stopped"
-
-
 def test_the_page_plays_shogi_as_the_engine_does() -> None:
     network, position = Network(SHOGI), SHOGI.position()
     network.prepare(NetworkOptions())
@@ -569,17 +515,6 @@ def test_the_formula_by_hand() -> None:
     scores = [score(puct, value=0.5, prior=0.2, visits=visits, explored=10.0) for visits in (0, 3)]
     assert scores == pytest.approx([2.5, 1.0])
     assert lost_score(prior=1.0, explored=10.0) < 0 < lost_score(0.2, 10.0) - lost_score(0.1, 10.0)
-
-
-def test_new_constants_hold_from_the_next_batch_on() -> None:
-    """All exploration, then none: the visits spread over both moves, then all go to the better one."""
-    graph = {"R": "AB", "A": "ax", "B": "b", "a": "a", "b": "b", "x": "x"}
-    opinions = Opinions({"A": 0.4, "B": 0.6, "x": 0.9})
-    search = run(a_search(Letters(graph, "R"), Puct(c_init=1000.0, c_init_root=1000.0)), opinions, 20)
-    assert {stats.visits for stats in search.root.moves()} == {10}
-    search.puct = Puct(c_init=0.0, c_init_root=0.0)
-    run(search, opinions, 40)
-    assert sorted(stats.visits for stats in search.root.moves()) == [10, 30]
 
 
 @pytest.mark.parametrize(
@@ -712,15 +647,6 @@ def reached_from(search: SearchOfOne, node: int) -> set[tuple[int, int]]:
     return {names[node] for node in found}
 
 
-def test_a_position_the_search_does_not_know_starts_from_nothing() -> None:
-    search = run(a_search(TicTacToe()), HashEvaluator(), 100)
-    search.set_root(TicTacToe([0, 1, 2, 3, 5]))
-    assert search.root.visits == 0
-    free_unreferenced(search.table.tree, len(search.table))
-    assert len(search.table) == 1
-    run(search, HashEvaluator(), 10, check=True)
-
-
 def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
     """A was closed as a mate in one, without moves; as a root it is searched."""
     game = Letters({"R": "A", "A": "BC", "B": "D", "C": "D", "D": "E"}, "R", {"A": WON, "B": MATED})
@@ -810,28 +736,6 @@ def test_the_shortest_win_is_played() -> None:
     assert [(chr(stats.move), stats.plies) for stats in search.root.moves()] == [("A", 1), ("C", 3)]
 
 
-def test_a_proven_win_is_all_that_is_visited() -> None:
-    """A looks splendid and has nearly all the prior; B, looked at once by order, is mate."""
-    game = Letters({"R": "AB", "A": "a", "a": "A"}, "R", {"B": MATED})
-    opinions = Opinions({"A": 0.01, "a": 0.99}, {"A": 1000.0})
-    search = run(a_search(game, only=[ord("A")]), opinions, 10)
-    search.set_root(game, [ord("B")])
-    run(search, opinions, 1)
-    search.set_root(game)
-    run(search, opinions, 20)
-    assert {letter: stats.visits for letter, stats in letters_of(search).items()} == {"A": 10, "B": 21}
-
-
-def test_below_what_is_proven_nothing_is_searched() -> None:
-    """A is a win for the opponent as soon as m is seen; the seven playouts that must go there still go no further."""
-    game = Letters({"R": "A", "A": "mn", "n": "n"}, "R", {"m": MATED})
-    search = run(a_search(game), Opinions(), 2)
-    assert search.root.plies == -2
-    run(search, Opinions(), 9)
-    assert letters_of(search)["A"].visits == 9
-    assert search.table.tree.nodes[node_of(search, "A", 1)]["visits"] == 1
-
-
 def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
     """Two playouts reach A in one batch: m proves A won and R lost; n, 0.2 and later, does not blur that at P."""
     graph = {"P": "RQ", "R": "A", "A": "mn", "n": "n", "Q": "Q"}
@@ -901,21 +805,6 @@ def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
     assert not search.table.tree.nodes["proof"][: len(search.table)].any()
 
 
-def test_a_return_to_the_root_is_a_repetition_whatever_led_there_before() -> None:
-    """As above, Z -> Y was learned through W. Then Y is played: from the root Y it is a repetition, and lost."""
-    graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "Y"}
-    game = Letters(graph, "R", repetition=Outcome(1.0, by_path=True))
-    search = run(a_search(game, only=[ord("W")]), Opinions(), 3)
-    search.set_root(game, only=[ord("Y")])
-    run(search, Opinions(), 2)
-    search.advance(search.position, ord("Y"))
-    assert edge_of(search, "Z", 2, "Y")["child"] == node_of(search, "Y", 3) != NONE
-    before = float(edge_of(search, "Y", 1, "Z")["value_sum"])
-    run(search, Opinions(), 5)
-    assert edge_of(search, "Y", 1, "Z")["value_sum"] == before + 5.0
-    assert search.deepest == 2
-
-
 def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before() -> None:
     """As above, but Y and Z are played: Z -> Y, learned through W, is cut and judged anew when it is next taken."""
     graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "YV"}
@@ -932,32 +821,6 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
     learned = letters_of(search)["Y"]
     assert (learned.visits > 0, learned.value) == (True, 0.0)
     assert edge_of(search, "Z", 2, "Y")["child"] == NONE
-
-
-def test_a_proven_end_is_not_cut_because_it_was_met_before() -> None:
-    """R -> A -> B, and B is mated: A is won, and stays so when B happens to be a position of the past."""
-    game = Letters({"R": "A", "A": "BC", "C": "A"}, "R", {"B": MATED})
-    search = run(a_search(game), Opinions(), 6)
-    game.push(ord("A"))
-    game.path = "BA"
-    search.set_root(game)
-    assert search.root.plies == 1
-    assert search.root.moves()[0].move == ord("B")
-    assert search.root.moves()[0].plies == 1
-
-
-def test_repetitions_are_forgotten_with_the_path_that_made_them() -> None:
-    """From R, S -> R is a repetition. Once S is the root, nothing is known of that move; here it still repeats."""
-    game = Letters({"R": "S", "S": "RT", "T": "U", "U": "T"}, "R", repetition=Outcome(0.0, by_path=True))
-    search = run(a_search(game), Opinions(), 20)
-    assert edge_of(search, "S", 1, "R")["visits"] > 0
-    others = int(edge_of(search, "S", 1, "T")["visits"])
-    search.advance(search.position, ord("S"))
-    assert letters_of(search)["R"].visits == 0
-    assert search.root.visits == others
-    check_invariants(search, from_scratch=False)
-    run(search, Opinions(), 20)
-    assert edge_of(search, "S", 1, "R")["child"] == NONE
 
 
 # Limits
@@ -978,17 +841,6 @@ def test_a_full_table_goes_on_answering() -> None:
     assert search.root.visits == search.playouts >= full_after + 900
     assert 0.3 < search.root.value < 0.9
     assert len(search.root.line(search.root.moves()[0].move)) >= 2
-
-
-def test_a_full_table_advances() -> None:
-    game = TicTacToe()
-    search = run(a_search(game, megabytes=0), HashEvaluator(), 300, batch=8)
-    assert search.table.full
-    search.advance(search.position, search.root.moves()[0].move)
-    step(search, HashEvaluator(), 16)
-    assert not search.table.full
-    run(search, HashEvaluator(), 300, batch=8)
-    check_invariants(search, from_scratch=False)
 
 
 def test_a_playout_ends_at_the_greatest_depth() -> None:
@@ -1013,22 +865,3 @@ def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[
 
 
 # Playing
-
-
-@pytest.mark.parametrize("batch", [1, 8, 64])
-@pytest.mark.parametrize(
-    ("moves", "best", "plies"),
-    [
-        ([0, 3, 1, 4], 2, 1),  # completes its row
-        ([0, 4, 1], 2, None),  # keeps the other from completing his
-        ([1, 0, 4], 7, None),
-        ([0, 4, 8, 1], 7, None),
-    ],
-)
-def test_the_winning_and_the_saving_move_are_found(moves: list[int], best: int, plies: int | None, batch: int) -> None:
-    search = run(a_search(TicTacToe(moves)), UniformEvaluator(), 400, batch)
-    assert search.root.moves()[0].move == best
-    assert search.root.moves()[0].plies == plies
-    if plies is None:
-        # Every other move loses to the row it leaves open.
-        assert {stats.plies for stats in search.root.moves()[1:]} == {-2}

@@ -16,7 +16,6 @@ from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget, read_sets
 from pydlshogi.games.shogi.training.records import Positions, load_positions
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_weights, write_weights
 from pydlshogi.support.arrays import ArraysError
 from pydlshogi.training.settings import DatasetError
@@ -73,35 +72,6 @@ def test_the_search_sees_the_moves_that_led_to_a_position(folder: Path) -> None:
         board.to_hcp(code)
         assert np.array_equal(code, positions["hcp"][row])
         assert list(map(cshogi.move16, board.history)) == positions["move"][max(0, row - 2) : row].tolist()
-
-
-def test_a_network_alone_says_what_its_backend_says(folder: Path, tmp_path: Path) -> None:
-    """The positions are those of a teacher here; the policy has lost its smallest shares."""
-    odd = positions_of(folder)
-    odd.tofile(tmp_path / "00000.positions")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(search_records, "_OF_A_SET", 500)
-        network = f"--network={folder / 'net.npz'}"
-        places = [f"--out={tmp_path / 'sets'}", network, "--workers=1", "--playouts=0", "--sets=1"]
-        assert search_records.main([str(tmp_path), *places]) == 0
-    found = read_sets(tmp_path / "sets")
-    assert len(found) > 450
-    assert {record.tobytes() for record in found.positions} <= {record.tobytes() for record in odd}
-    backend = load_backend("onnx", folder / "net.npz", [BOOK], device="cpu", threads=1)
-    ends = np.cumsum(found.counts)
-    for i in range(0, len(found), 50):
-        position = ShogiPosition(states_of(found.positions["hcp"][i : i + 1]))
-        legal = position.legal_moves()
-        state, packed = position.states[-1], np.zeros((1, BOOK.words), np.uint32)
-        BOOK.pack(state, packed[0])
-        firsts = np.array([0, len(legal)], np.int32)
-        priors, values = backend.predict(packed, firsts, labels_of(BOOK, state, legal), 1.0)
-        its = slice(ends[i] - found.counts[i], ends[i])
-        weights = dict(zip(found.moves[its].tolist(), found.weights[its].tolist(), strict=True))
-        likely = dict(zip(legal.tolist(), priors.tolist(), strict=True))
-        assert weights == pytest.approx({move: likely[move] for move in weights}, abs=0.05)  # bfloat16
-        assert sum(weights.values()) == pytest.approx(1, abs=1e-5)
-        assert found.values[i] == pytest.approx(values[0], abs=0.01)
 
 
 @pytest.mark.parametrize("kind", [BOOK, DLSHOGI])

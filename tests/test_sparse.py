@@ -100,21 +100,6 @@ def test_a_label_has_three_parts_and_any_number_of_rows_is_added_up(tmp_path: Pa
     np.testing.assert_allclose(priors, slow_priors, rtol=0.01)
 
 
-def test_a_position_without_labels_gets_a_value(tmp_path: Path) -> None:
-    weights = random_sparse_weights(DOBUTSU_SPARSE, 16, 16, 3)
-    backend = load_backend("auto", save(tmp_path / "net.npz", weights), [DOBUTSU_SPARSE])
-    packed, firsts, labels = asked(batch_of(DOBUTSU_SPARSE, random_positions(DobutsuPosition, 2)))
-    priors, values = backend.predict(packed, firsts, labels, 1.0)
-    none, alone = backend.predict(packed, np.zeros_like(firsts), labels, 1.0)
-    assert len(none) == 0
-    assert np.array_equal(alone, values)
-    without_second = np.concatenate([[0, firsts[1]], firsts[2:] - firsts[2] + firsts[1]]).astype(np.int32)
-    left = np.delete(np.arange(firsts[-1]), np.arange(firsts[1], firsts[2]))
-    others, same = backend.predict(packed, without_second, labels[left], 1.0)
-    assert np.array_equal(others, priors[left])
-    assert np.array_equal(same, values)
-
-
 # Files
 
 

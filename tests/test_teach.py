@@ -1,10 +1,8 @@
 """Positions that a USI engine judged: against the engine's own log, and learned from."""
 
 import sys
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import cshogi
@@ -17,7 +15,6 @@ from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions
 from tests.random_games import random_games, write_jsonl
 from utils.arena.engines import command_line
-from utils.arena.games import STANDARD
 from utils.lab import teach
 
 pytestmark = pytest.mark.lent_worker(teach)
@@ -102,18 +99,6 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
             results = game["result"][known]
             assert (results[1:] == -results[:-1]).all()
     assert with_result > 6
-
-
-def test_a_game_is_decided_only_where_the_same_side_stays_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"_PLAYED_OUT": 0.0, "_FIRST_RANDOM": (0,), "_RANDOM_RATES": (0.0,)}.items():
-        monkeypatch.setattr(teach, name, value)
-    for white in (-2500, 2500):  # what the engine says when White is to move; of Black's positions 2500
-
-        def ask(board: Any, _: str, moves: Sequence[str], white: int = white) -> teach.TaughtMove:
-            move = Random(len(moves)).choice(list(board.legal_moves))
-            return teach.TaughtMove(cshogi.move16(move), white if board.turn else 2500)
-
-        assert (len(teach.played(ask, STANDARD, Random(1))) == 6) == (white < 0)
 
 
 def test_sets_that_are_there_are_not_made_again_and_engines_may_talk_nonsense(folder: Path, capsys) -> None:

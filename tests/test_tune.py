@@ -42,16 +42,6 @@ def test_a_won_pair_moves_every_value_by_its_share_of_the_range() -> None:
         assert lost[name] - values[name] == pytest.approx(values[name] - won[name])
 
 
-def test_both_sides_play_with_whole_numbers_in_range_that_are_right_on_average() -> None:
-    values = {"x": 1.0, "y": 77.25}
-    for pair in range(1, 1001):
-        for side in (1, -1):
-            assert 0 <= int(SPSA.options(values, pair, side)["x"]) <= 100
-    both = [int(SPSA.options(values, pair, side)["y"]) for pair in range(1, 1001) for side in (1, -1)]
-    assert sum(both) / len(both) == pytest.approx(77.25, abs=0.1)
-    assert sum(sum(SPSA.signs(pair)) for pair in range(1, 1001)) == pytest.approx(0, abs=150)
-
-
 # With an engine
 
 

@@ -171,15 +171,6 @@ def test_a_node_is_a_position_at_a_ply() -> None:
     assert (record["key"], record["ply"], record["state"], record["references"]) == (7, 3, LEAF, 2)
 
 
-def test_keys_of_63_bits_and_plies_of_10000_do_not_run_into_one_another() -> None:
-    table = a_table(1)
-    names = [(key, ply) for key in (0, 1, 2**47, 2**62, 2**63 - 1) for ply in (0, 1, 10_000)]
-    nodes = [table.link_root(key, 2**64 - 1 - key, ply) for key, ply in names]
-    assert len(set(nodes)) == len(names)
-    assert [table.find(key, ply) for key, ply in names] == nodes
-    assert table.tree.nodes["board_key"][nodes].tolist() == [2**64 - 1 - key for key, _ in names]
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_index_is_a_dictionary(seed: int) -> None:
     """Nodes come and go in a table that is nearly full: what is taken out leaves no gap that hides another."""

@@ -161,22 +161,6 @@ def test_signals_end_it_quietly(start: Callable[..., OverPipes], name: str) -> N
     assert engine.end() == (0, b"")
 
 
-@on_posix
-def test_a_signal_that_comes_while_no_line_does_is_obeyed(start: Callable[..., OverPipes]) -> None:
-    """In a thread that does not read, it does not interrupt the one that does."""
-    engine = start(
-        program("""
-    def think(self, position, clock, report):
-        import signal
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        threading.Event().wait()
-""")
-    )
-    engine.start()
-    engine.send("go")
-    assert engine.end() == (0, b"")
-
-
 def stop_reading(engine: OverPipes) -> None:
     assert engine.process.stdout is not None
     # The reader of this test holds the pipe open: take it away at the level of the system.
@@ -305,24 +289,6 @@ def test_a_log_that_cannot_be_written_is_said_and_play_goes_on(engine: OverPipes
     engine.send(f"setoption name Log_File value {tmp_path / 'my log.txt'}", "isready")
     engine.until("info string Error!")
     assert "RuntimeError" in (tmp_path / "my log.txt").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_no_place_for_a_log(start: Callable[..., OverPipes], tmp_path: Path, full: bool) -> None:
-    """A file where a folder should be, or a disk that is full."""
-    if full and not Path("/dev/full").exists():
-        pytest.skip("needs /dev/full, a disk that is always full")
-    if not full:
-        (tmp_path / "state").touch()
-    engine = start()
-    if full:
-        engine.send("setoption name Log_File value /dev/full", "setoption name DebugMessage value true")
-    engine.send("setoption name Load value defect", "isready")
-    engine.until("info string Error!")
-    engine.send("setoption name Load value quick")
-    assert engine.go("go nodes 1")
-    engine.send("quit")
-    assert engine.end() == (0, b"")
 
 
 def test_a_log_that_has_grown_is_put_aside(start: Callable[..., OverPipes], tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import platform
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,10 +14,8 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
+from pydlshogi.catalogue import game_named
 from pydlshogi.encoding import Encoding, planes_of, sample
-from pydlshogi.games.dobutsu.encodings import ENCODINGS as DOBUTSU
-from pydlshogi.games.othello.encodings import ENCODINGS as OTHELLO
-from pydlshogi.games.shogi.encodings import ENCODINGS as SHOGI
 from pydlshogi.network import winograd_backend
 from pydlshogi.network.architecture import ModelError, architecture_for
 from pydlshogi.network.backend import Backend
@@ -90,31 +87,16 @@ def test_the_kernels_are_the_definition_in_every_batch(name: str) -> None:
             same_bits(found, (priors[: firsts[size]], values[:size]))
 
 
-@pytest.mark.parametrize("name", ["16 channels", "plain", "dense"])
-def test_so_is_each_layer(name: str) -> None:
-    """The heads look at all numbers of a map: towers end after each of their layers."""
-    whole, largest, encoding = tower(name)
-    packed, (firsts, labels) = packed_positions(encoding, 3), all_labels(encoding, 3)
-    for depth in range(len(whole.layers) + 1):
-        if whole.residual and depth % 2:
-            continue  # half a block
-        cut = whole._replace(layers=whole.layers[:depth])
-        fast, slow = both(cut, np.append(largest[: depth + 1], largest[-2:]), encoding)
-        same_bits(fast.predict(packed, firsts, labels, 1.0), slow.predict(packed, firsts, labels, 1.0))
-
-
 # The network in floats
-
-SHIPPED = {"pydlshogi.npz": SHOGI, "othello.npz": OTHELLO, "dobutsu.npz": DOBUTSU}
-
 
 CPU = "winograd", "onnx"
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_shipped_networks_say_what_they_say_in_floats(name: str) -> None:
+@pytest.mark.parametrize(("name", "game"), [("pydlshogi", "shogi"), ("othello", "othello"), ("dobutsu", "dobutsu")])
+def test_the_shipped_networks_say_what_they_say_in_floats(name: str, game: str) -> None:
     """The policy's logits, and win rates, are apart by less than a hundredth on average."""
-    integers, floats = (load_backend(each, shipped_model() / name, SHIPPED[name], device="cpu") for each in CPU)
+    path, encodings = shipped_model() / f"{name}.npz", game_named(game).encodings
+    integers, floats = (load_backend(each, path, encodings, device="cpu") for each in CPU)
     packed = sample(integers.encoding, 128)
     given = packed, *all_labels(integers.encoding, len(packed)), 1.0
     (priors, values), (exact_priors, exact_values) = integers.predict(*given), floats.predict(*given)
@@ -249,16 +231,6 @@ def test_on_every_processor_it_says_the_same_by_the_instruction_that_there_is(
     assert (done.returncode, done.stderr) == (0, "")
     counts, *answers = done.stdout.splitlines()
     assert ({*map(int, counts.split())}, answers) == ({six_rows, six_rows // 2}, runs * [said()])
-
-
-def test_threads_that_ask_at_once_get_their_own_answers() -> None:
-    fast, _ = both(*tower("16 channels"), streams=3)
-    batches = [(packed_positions(NINE, 9, seed), *some_labels(NINE, 9), 1.0) for seed in range(8)]
-    expected = [fast.predict(*batch) for batch in batches]
-    with ThreadPoolExecutor(8) as pool:
-        for _ in range(5):
-            for found, alone in zip(pool.map(lambda batch: fast.predict(*batch), batches), expected, strict=True):
-                same_bits(found, alone)
 
 
 # Files
