@@ -925,14 +925,13 @@ WIDTH, HEIGHT = 900, 680
 LARGEST = 100_000
 """Bytes of a picture."""
 POSITIONS = {
-    "shogi": "startpos moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e 6i7h 4a3b",
     "dobutsu": "startpos moves 1d1c 3a3b",
     "othello": "f5d6c3d3c4f4c5b3c2e6c6",
 }
 
 
 def take_pictures(browser: Any, folder: Path) -> None:
-    """One of each game, with the engine that ships thinking about it."""
+    """One of each game that is not filmed, with the engine that ships thinking about it."""
     pool = Pool(1)
     try:
         with served(pool) as board:
