@@ -35,7 +35,7 @@ class Settings(FromRecords):
 
 
 class OthelloDataset:
-    """A `training.dataset.Dataset`."""
+    """A `training.settings.Dataset`."""
 
     symmetries = len(OTHELLO.symmetries)
 

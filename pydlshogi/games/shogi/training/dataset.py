@@ -105,7 +105,7 @@ ON_RESUME: Final = frozenset({"more", "taught", "searched", "cache", "cluster"})
 
 
 class ShogiDataset:
-    """A `training.dataset.Dataset`."""
+    """A `training.settings.Dataset`."""
 
     symmetries = 1
 
