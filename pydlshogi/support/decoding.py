@@ -67,4 +67,5 @@ def lines_of(text: str) -> list[str]:
 
 def one_line(text: str) -> str:
     """The same for what has one line, as a name."""
-    return " ".join(lines_of(text))
+    plain = text.isascii() and text.isprintable()  # nearly always, and soon seen
+    return text.strip() if plain else " ".join(lines_of(text))

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import cycle, islice
+from operator import add
 from typing import Final, get_args
 
 from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
@@ -123,14 +124,12 @@ class _Reader:
         header, *plies = _PLY.split(text)
         self._signs, written = plies[0::6], plies[1::6]
         line.moves = [move_named(csa) for csa in written]
-        line.texts = [sign + csa for sign, csa in zip(self._signs, written, strict=True)]
+        line.texts = [*map(add, self._signs, written)]
         line.times = [_seconds(text) for text in plies[2::6]]
         line.evals = [int(evaluation) if evaluation else None for evaluation in plies[3::6]]
         self._read_statements(0, header)
         self._above = [*self._notes]
         for ply, (said, rest) in enumerate(zip(plies[4::6], plies[5::6], strict=True), 1):
-            if self._special:
-                raise RecordError(f"{line.texts[ply - 1]} follows the end, {self._special}")
             if said:
                 line.notes += [(ply, each[1:]) for each in said.split("\n") if each.startswith("'*")]
             if rest:
@@ -175,6 +174,8 @@ class _Reader:
                     self._line.times[ply - 1] = _seconds(time[1])
             elif head not in ("", "V") and not statement.isspace():
                 raise RecordError(f"not a CSA statement here: {statement[:40]!r}")
+        if self._special and ply < len(self._line.texts):
+            raise RecordError(f"{self._line.texts[ply]} follows the end, {self._special}")
 
     def _conclusion(self, position: ShogiPosition) -> Conclusion:
         """How the game ended. The server's summary knows better than the last statement: it writes `%TORYO` for a lost

@@ -215,8 +215,8 @@ class Record:
         """What was played; `headers` are those of KIF."""
         names = (("先手", "下手"), ("後手", "上手"))
         black, white = (headers.get(even) or headers.get(odds, "") for even, odds in names)
-        said = ((one_line(name), one_line(value)) for name, value in headers.items())
-        others = {name: value for name, value in said if value and name not in _NAMED and _OTHER.fullmatch(name)}
+        said = ((one_line(name), one_line(value)) for name, value in headers.items() if name not in _NAMED)
+        others = {name: value for name, value in said if value and _OTHER.fullmatch(name)}
         return Game(
             self._start_sfen, tuple(self._moves), self._result[1], self._result[0], self._evals, self._times,
             names=(black, white), ratings=ratings, event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
