@@ -110,3 +110,10 @@ def test_a_book_with_lines_that_would_be_lost_is_left_alone(net: Path, tmp_path:
     assert grow_book.main([str(out), "--search=2", f"--network={net}"]) == 1
     assert capsys.readouterr().err == f"grow_book: {out}: line 4: 'nonsense' is not a move of a book\n"
     assert out.read_bytes() == before
+
+
+def test_a_network_that_is_missing_is_said(tmp_path: Path, capsys) -> None:
+    network_file = tmp_path / "nowhere"
+    assert grow_book.main([str(tmp_path / "new.db"), "--search=1", f"--network={network_file}"]) == 1
+    assert f"{network_file}: No such file or directory" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []

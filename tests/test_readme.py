@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pydlshogi.catalogue import GAMES
 from utils.readme import DOCS, ROOT, options_table, rooms, rooms_table
 
 README, JAPANESE = ROOT / "README.md", ROOT / "README.ja.md"
@@ -97,7 +98,8 @@ def test_every_room_is_listed_once() -> None:
 def test_files_it_names_exist() -> None:
     named = re.findall(r"`((?:bat|docs|kifu|tests|utils|model)/[\w/.]*)`", TEXT)
     named += re.findall(r"`(pydlshogi/[\w/.]*)`", read(DOCS / "book.md"))  # beside the names of the book's own files
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    hidden = "othello" not in GAMES  # test_hidden_game.py
+    assert [name for name in named if not (ROOT / name).exists() and not (hidden and "othello" in name)] == []
     for module in re.findall(r"python -m ((?:pydlshogi|utils)[\w.]*)", TEXT):
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module

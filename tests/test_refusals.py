@@ -37,7 +37,6 @@ REFUSED = [
     ("utils.ship_network", ["{empty}", "--out", "{new}.npz"], "an .npz needs --games"),
     ("utils.lab.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.lab.othello_learn", ["cuts", "{nowhere}", "--out={new}"], "othello_learn: {nowhere}: No such file"),
-    ("utils.lab.grow_book", ["{new}.db", "--search=1", "--network={nowhere}"], "{nowhere}: No such file or directory"),
     ("utils.lab.tune", ["true", "C=1,0", "--nodes", "1"], "invalid _tuned value: 'C=1,0'"),
     ("utils.lab.tune", ["true", "C=1,0,2", "--nodes", "x"], "argument --nodes: x makes no sense"),
     (SERVE, ["--seconds", "nan"], "--seconds: must be at least 0.001"),
