@@ -70,7 +70,7 @@ def lay_beside(net: Path, eval_coef: object) -> None:
 @pytest.mark.parametrize("make", [shogi.mcts, shogi.policy])
 def test_defaults_sent_back_leave_it_to_the_network(net: Path, engine: Start, make: Callable[[], Engine]) -> None:
     lay_beside(net, 200)
-    gui = engine(make, modelfile=net, Random_Ply=0)
+    gui = engine(make, modelfile=net)
     assert gui.load() == []
     fitted = gui.score()
     gui.option("Eval_Coef", 600)

@@ -338,7 +338,7 @@ def test_options_as_guis_send_them(talk_to: Talk) -> None:
     engine.send("setoption name usi_hash value 32", "setoption name USI_Ponder value TRUE", paths)
     engine.send("setoption name USI_Variant value shogi", "setoption name NoSuchThing", "setoption")
     engine.send("setoption name Press", "setoption name USI_MultiPV value 3")
-    assert engine.settle() == []
+    assert engine.settle() == ["info string unknown option NoSuchThing"]
     given = player.options
     assert (given.hash_mb, given.ponder, given.press, given.multi_pv) == (32, True, 1, 3)
     assert given.words == r"C:\a b\c  d"

@@ -219,7 +219,9 @@ class Usi:
             if remark := options.set(name, value):
                 self._output.remark(remark)
         except UnknownOption:
-            self._output.remark(f"unknown option {name}")
+            # GUIs send options of the protocol unasked.
+            if name and not name.upper().startswith("USI_"):
+                self._output.remark(f"unknown option {name}")
             return
         self._loader.option_was_set()
         self._board.option_was_set()
