@@ -20,8 +20,8 @@ from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.network.backend import CPU_BATCH
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.support.command_line import exit_status, parser_for, positive
-from pydlshogi.support.compiled import kernels_folder
 from pydlshogi.support.files import shipped_model
+from pydlshogi.support.kernels.compiled import kernels_folder
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Event as EventType

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pydlshogi.game import Position
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Records, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled, compiled_for, rule, rule_for, rule_of_game, word
+from pydlshogi.support.kernels.compiled import compiled, compiled_for, rule, rule_for, rule_of_game, word
 
 _LISTED: Final = 16
 """Positions that are listed at once, where they become planes."""

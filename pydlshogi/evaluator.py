@@ -12,8 +12,8 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.backend import Backend
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array, Uint64Array, entries_of
-from pydlshogi.support.compiled import compiled, rule
-from pydlshogi.support.hashes import splitmix
+from pydlshogi.support.kernels.compiled import compiled, rule
+from pydlshogi.support.kernels.hashes import splitmix
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 
 

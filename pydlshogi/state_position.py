@@ -8,7 +8,7 @@ import numpy as np
 
 from pydlshogi.game import UNDECIDED, Outcome, Rules, outcome_of
 from pydlshogi.support.arrays import Int32Array, Int64Array, Record, Records, Uint16Array, Uint64Array
-from pydlshogi.support.compiled import compiled_for, rule_of_game
+from pydlshogi.support.kernels.compiled import compiled_for, rule_of_game
 
 
 class StatePosition:

@@ -11,7 +11,7 @@ from pydlshogi.encoding import Encoding
 from pydlshogi.evaluator import Evaluator, HashEvaluator
 from pydlshogi.game import DRAWN, MATED, UNDECIDED, Outcome, Position, Rules
 from pydlshogi.support.arrays import Int32Array, Record, Records
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.kernels.compiled import compiled
 from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.boards import Paths, StoredBoards

@@ -9,7 +9,7 @@ from pydlshogi.encoding import Encoding, listed_by, planes_of
 from pydlshogi.network.architecture import Architecture, architecture_for
 from pydlshogi.network.weights import Weights, random_weights
 from pydlshogi.support.arrays import Int32Array, Uint32Array
-from pydlshogi.support.compiled import rule_for
+from pydlshogi.support.kernels.compiled import rule_for
 
 Array = npt.NDArray[np.float32]
 

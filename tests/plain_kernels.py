@@ -21,7 +21,7 @@ if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # numba reads the fields of reco
     for name in ("zeros", "empty", "array"):
         setattr(np, name, with_fields(getattr(np, name)))
     from pydlshogi.games.othello import squares
-    from pydlshogi.support import mutex
+    from pydlshogi.support.kernels import mutex
 
     vars(mutex).update(_acquire=lambda *_: 1, _release=lambda *_: None)
     vars(squares).update(

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.compiled import imports_of, inlined, rule, sources_of
+from pydlshogi.support.kernels.compiled import imports_of, inlined, rule, sources_of
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pydlshogi"
 
 PROGRAM = """
 import os
 import numpy as np
-from pydlshogi.support.bits import twice
-from pydlshogi.support.compiled import allocating, compiled, kernels_folder
+from pydlshogi.support.kernels.bits import twice
+from pydlshogi.support.kernels.compiled import allocating, compiled, kernels_folder
 
 @allocating
 def halves(words):
@@ -33,7 +33,7 @@ if "ALLOCATE" in os.environ:
 print(double(words), sum(double.stats.cache_hits.values()), kernels_folder())
 """
 HELPER = """
-from pydlshogi.support.compiled import rule
+from pydlshogi.support.kernels.compiled import rule
 
 @rule
 def twice(number):
@@ -83,10 +83,11 @@ class Installation:
     def __init__(self, folder: Path) -> None:
         self.package = folder / "site" / "pydlshogi"
         self.kept_in_package = self.package / "__pycache__"
-        (self.package / "support").mkdir(parents=True)
-        for name in ("__init__", "support/__init__", "support/compiled", "support/files"):
+        (self.package / "support" / "kernels").mkdir(parents=True)
+        rooms = ("__init__", "support/__init__", "support/kernels/__init__")
+        for name in (*rooms, "support/kernels/compiled", "support/files"):
             (self.package / f"{name}.py").write_bytes((PACKAGE / f"{name}.py").read_bytes())
-        self.helper = self.package / "support" / "bits.py"
+        self.helper = self.package / "support" / "kernels" / "bits.py"
         self.helper.write_text(HELPER)
         self.program = folder / "program.py"
         self.program.write_text(PROGRAM)
@@ -175,7 +176,7 @@ def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation
 
 GAME = """
 import os
-from pydlshogi.support.compiled import compiled_for, kernels_folder, rule, rule_of_game
+from pydlshogi.support.kernels.compiled import compiled_for, kernels_folder, rule, rule_of_game
 
 change = rule_of_game
 

@@ -11,7 +11,7 @@ from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluato
 from pydlshogi.game import Position
 from pydlshogi.network.backend import HostBackend
 from pydlshogi.support.arrays import Record
-from pydlshogi.support.compiled import rule
+from pydlshogi.support.kernels.compiled import rule
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 from tests.networks import encoding_of
 from tests.tic_tac_toe import TicTacToe

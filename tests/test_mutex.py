@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.compiled import compiled
-from pydlshogi.support.mutex import Mutex, hold, hold_soon, pass_on, release
+from pydlshogi.support.kernels.compiled import compiled
+from pydlshogi.support.kernels.mutex import Mutex, hold, hold_soon, pass_on, release
 
 ROUNDS = 1_000_000
 

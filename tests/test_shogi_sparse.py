@@ -13,7 +13,7 @@ from pydlshogi.encoding import labels_of
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.kernels.compiled import compiled
 
 CENTIPAWNS = dict(zip(range(shogi.PAWN, shogi.KING), (90, 315, 405, 495, 540, 855, 990), strict=True))
 CENTIPAWNS |= dict.fromkeys(range(shogi.PROM_PAWN, shogi.PROM_BISHOP), 540)

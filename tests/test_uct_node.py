@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.kernels.compiled import compiled
 from pydlshogi.uct.tree import EXPANDED, LEAF, NONE
 from pydlshogi.uct.uct_node import (
     UctNodeTable,

@@ -196,7 +196,7 @@ def arguments() -> tuple[Any, ...]:
 COMPILED = """
 import numba, re
 from pydlshogi.network import winograd_backend
-from pydlshogi.support.compiled import _OPTIONS
+from pydlshogi.support.kernels.compiled import _OPTIONS
 from tests.test_winograd import arguments, said
 kernel = numba.njit(**_OPTIONS)(winograd_backend._run.py_func)
 kernel.compile(tuple(map(numba.typeof, arguments())))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pydlshogi.encoding import Encoding, unpack
 from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.kernels.compiled import compiled, inlined
 
 
 class BackendError(OneLineError, RuntimeError):

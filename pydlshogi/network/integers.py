@@ -19,7 +19,7 @@ import numpy as np
 from pydlshogi.network.architecture import KINDS, ModelError
 from pydlshogi.network.weights import Array, Weights, architecture_of, folded_convolution
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array
-from pydlshogi.support.vectors import LANES
+from pydlshogi.support.kernels.vectors import LANES
 
 TOP: Final = 1820
 """The largest number of a map. The transform B makes up to 18 times as much of it, which int16 must hold."""

@@ -28,8 +28,8 @@ from pydlshogi.network.architecture import MOST_WEIGHTS, EncodingError, ModelErr
 from pydlshogi.network.backend import CPU_BATCH, BackendError, Resources, product, sigmoid, softmax
 from pydlshogi.network.weights import Array, Weights, arrays_of, converted
 from pydlshogi.support.arrays import Float32Array, Int8Array, Int16Array, Int32Array, Uint32Array
-from pydlshogi.support.compiled import compiled_for, inlined, wide
 from pydlshogi.support.files import open_plain, replacing
+from pydlshogi.support.kernels.compiled import compiled_for, inlined, wide
 
 HIDDEN: Final = 32
 """Units between the rows of the value and the value."""

@@ -30,8 +30,8 @@ from pydlshogi.network.integers import (
 )
 from pydlshogi.network.weights import read_largest, read_network
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined, word
-from pydlshogi.support.vectors import LANES, gather, multiplier, requantise, row_adder, spread
+from pydlshogi.support.kernels.compiled import compiled, inlined, word
+from pydlshogi.support.kernels.vectors import LANES, gather, multiplier, requantise, row_adder, spread
 
 _AT_ONCE: Final = 4
 """Positions that go through convolutions together. Larger batches gain nothing (docs/measure.md), and a search is worse

@@ -17,7 +17,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding, planes_of
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint32Array, entries_of
-from pydlshogi.support.compiled import allocating
+from pydlshogi.support.kernels.compiled import allocating
 
 _AHEAD: Final = 6
 """Batches that are prepared before a step asks for them."""

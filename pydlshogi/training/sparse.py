@@ -17,7 +17,7 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.sparse import sparse_shapes, write_sparse
 from pydlshogi.network.weights import Weights
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array
-from pydlshogi.support.compiled import reassociating
+from pydlshogi.support.kernels.compiled import reassociating
 
 LARGEST_ROW_WEIGHT: Final = 127 / 64
 """The smaller the sums, the more digits the backend has for them."""

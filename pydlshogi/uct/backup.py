@@ -12,8 +12,8 @@ import numpy as np
 
 from pydlshogi.game import DRAWN, UNDECIDED
 from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Records, Uint16Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide
-from pydlshogi.support.mutex import hold_soon, release
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide
+from pydlshogi.support.kernels.mutex import hold_soon, release
 from pydlshogi.uct.tree import (
     AGAIN,
     ASK,

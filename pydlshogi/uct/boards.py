@@ -20,7 +20,7 @@ from pydlshogi.support.arrays import (
     Uint32Array,
     Uint64Array,
 )
-from pydlshogi.support.compiled import compiled_for, rule, rule_for, rule_of_game, wide
+from pydlshogi.support.kernels.compiled import compiled_for, rule, rule_for, rule_of_game, wide
 from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.selection import select

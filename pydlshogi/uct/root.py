@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Int32Array, Record, Records
-from pydlshogi.support.compiled import compiled, inlined, wide
+from pydlshogi.support.kernels.compiled import compiled, inlined, wide
 from pydlshogi.uct.backup import mean, prove_path
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, FOLLOWED, MAX_DEPTH, NONE, Tree

@@ -21,7 +21,7 @@ import numpy as np
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint64Array
-from pydlshogi.support.compiled import compiled, wide
+from pydlshogi.support.kernels.compiled import compiled, wide
 from pydlshogi.uct.backup import expand_and_backup
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.boards import Paths, StoredBoards

@@ -5,8 +5,8 @@ from typing import Final
 
 from pydlshogi.game import DRAWN
 from pydlshogi.support.arrays import BoolArray, Record, Records
-from pydlshogi.support.compiled import inlined, rule, wide
-from pydlshogi.support.mutex import hold, pass_on, release
+from pydlshogi.support.kernels.compiled import inlined, rule, wide
+from pydlshogi.support.kernels.mutex import hold, pass_on, release
 from pydlshogi.uct import puct as formula
 from pydlshogi.uct.backup import backup_path, mean, value_of_verdict
 from pydlshogi.uct.tree import (

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Int64Array, Records, Uint16Array, Uint64Array
-from pydlshogi.support.compiled import rule
+from pydlshogi.support.kernels.compiled import rule
 from pydlshogi.uct.puct import Puct
 
 NONE: Final = -1

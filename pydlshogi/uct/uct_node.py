@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.support.compiled import compiled, rule, wide
-from pydlshogi.support.mutex import Mutex
+from pydlshogi.support.kernels.compiled import compiled, rule, wide
+from pydlshogi.support.kernels.mutex import Mutex
 from pydlshogi.uct.tree import (
     FREE_NODE,
     FREE_STATS,

@@ -39,7 +39,7 @@ from pydlshogi.games.othello.wthor import Archive, Games, held_out, read_archive
 from pydlshogi.games.othello.wthor import positions_of as played_positions
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Records
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.compiled import allocating
+from pydlshogi.support.kernels.compiled import allocating
 from utils.lab import othello_cuts, othello_policy
 from utils.lab.othello_cuts import FORMS
 from utils.lab.othello_policy import KINDS, fit_scales

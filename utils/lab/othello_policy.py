@@ -30,7 +30,7 @@ from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.games.othello.wthor import Games, positions_of, square_of
 from pydlshogi.network.backend import softmax
 from pydlshogi.support.arrays import Float32Array, Float64Array, Int16Array, Int32Array, Int64Array
-from pydlshogi.support.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
+from pydlshogi.support.kernels.compiled import allocating, compiled, compiled_for, inlined, rule_of_game
 
 _NO_SQUARE: Final = np.uint64(64)
 _SLICE: Final = 2000

@@ -27,7 +27,7 @@ from pydlshogi.games.dobutsu.rules import (
     piece_on,
 )
 from pydlshogi.support.arrays import Int32Array, Record, Uint32Array
-from pydlshogi.support.compiled import rule, word
+from pydlshogi.support.kernels.compiled import rule, word
 
 _ON_BOARD: Final = 2 * HEN
 _PLANES: Final = _ON_BOARD + 2 * 2 * IN_HAND

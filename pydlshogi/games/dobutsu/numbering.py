@@ -24,8 +24,8 @@ from pydlshogi.games.dobutsu.rules import (
     square_of,
 )
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.bits import bits_of, count
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import bits_of, count
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide, word
 
 _MOST: Final = 2
 """Pieces of a kind."""

@@ -36,7 +36,7 @@ from pydlshogi.games.dobutsu.rules import (
     turned,
 )
 from pydlshogi.support.arrays import Int64Array, Records, Uint8Array, Uint16Array, Uint64Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide, word
 
 NOT_REACHED, DRAWN, DECIDED = 0, 1, 2
 """What a table says of a position; DECIDED + n: the game ends after n plies more, won if n is odd, else lost."""

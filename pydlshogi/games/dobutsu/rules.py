@@ -18,8 +18,8 @@ import numpy as np
 
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
-from pydlshogi.support.compiled import inlined, rule, wide, word
-from pydlshogi.support.hashes import splitmix
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.hashes import splitmix
 
 FILES: Final = 3
 RANKS: Final = 4

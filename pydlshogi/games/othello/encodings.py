@@ -12,7 +12,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import PASS, mobility
 from pydlshogi.games.othello.squares import ONE, TURNED, ZERO, lowest
 from pydlshogi.support.arrays import Int32Array, Record, Uint32Array
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
 _PLANES: Final = 3
 _SIDE: Final = 8

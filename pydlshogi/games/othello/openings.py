@@ -20,8 +20,8 @@ from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.squares import turned
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.support.arrays import ArraysError, Int16Array, Uint64Array, read_arrays
-from pydlshogi.support.compiled import compiled
-from pydlshogi.support.hashes import splitmix
+from pydlshogi.support.kernels.compiled import compiled
+from pydlshogi.support.kernels.hashes import splitmix
 
 LINES: Final = """
 c4e3                        Perpendicular     縦取り

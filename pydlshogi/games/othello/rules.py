@@ -13,8 +13,8 @@ import numpy.typing as npt
 from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest, zeros_above
 from pydlshogi.support.arrays import Record, Records, Uint16Array
-from pydlshogi.support.compiled import compiled, inlined, rule
-from pydlshogi.support.hashes import splitmix
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule
+from pydlshogi.support.kernels.hashes import splitmix
 
 PASS: Final = 64
 MOST_MOVES: Final = 64

@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from pydlshogi.support.arrays import BoolArray, Int8Array, Uint64Array
-from pydlshogi.support.compiled import compiled, word
+from pydlshogi.support.kernels.compiled import compiled, word
 
 ZERO: Final = np.uint64(0)
 ONE: Final = np.uint64(1)

@@ -13,7 +13,7 @@ from pydlshogi.games.othello.squares import ONE, TURNED, ZERO, lowest, turned
 from pydlshogi.games.othello.wthor import Games, held_out, positions_of, read_archive
 from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Records, Uint32Array
 from pydlshogi.support.command_line import setting
-from pydlshogi.support.compiled import compiled
+from pydlshogi.support.kernels.compiled import compiled
 from pydlshogi.training.examples import TrainingBatch, inputs_of
 from pydlshogi.training.settings import DatasetError, FromRecords, TrainingEntry
 from pydlshogi.training.validation import Legal, Predict, Report, Said, asked, best_temperature, report_of, sample

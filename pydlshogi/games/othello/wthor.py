@@ -19,8 +19,8 @@ from pydlshogi.games.othello.rules import PASS, START, START_MOVER, START_OPPONE
 from pydlshogi.games.othello.squares import ONE, ZERO
 from pydlshogi.games.othello.transcript import RecordError, Transcript, game_of, parse_games
 from pydlshogi.support.arrays import Records, Uint8Array
-from pydlshogi.support.compiled import allocating, compiled
 from pydlshogi.support.files import read_plain, write_whole
+from pydlshogi.support.kernels.compiled import allocating, compiled
 
 LARGEST_FILE: Final = 1 << 28
 """Bytes of a file of games."""

@@ -45,8 +45,18 @@ from pydlshogi.games.shogi.tables import (
     RISE,
     RISING,
 )
-from pydlshogi.support.bits import bit, bits_from, entry, fixed, highest, lowest, nothing, up_to_lowest, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import (
+    bit,
+    bits_from,
+    entry,
+    fixed,
+    highest,
+    lowest,
+    nothing,
+    up_to_lowest,
+    without_lowest,
+)
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
 # A move, as in cshogi's lowest 16 bits.
 ORIGIN: Final = 7

@@ -43,8 +43,8 @@ from pydlshogi.games.shogi.short_mates import Lists, cover_of, forces_mate, list
 from pydlshogi.games.shogi.state import STATE, board_of, key_after, play, through
 from pydlshogi.games.shogi.tables import NO_SQUARE
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
-from pydlshogi.support.bits import bit, count, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import bit, count, lowest, nothing, without_lowest
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide, word
 
 Line: TypeAlias = tuple[int, ...]
 """The moves of a mate, as in cshogi's lowest 16 bits, the attacker's first and last: the longest defence against it.

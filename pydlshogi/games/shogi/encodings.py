@@ -45,8 +45,17 @@ from pydlshogi.games.shogi.names import (
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint32Array
-from pydlshogi.support.bits import bits_of, count, high_word, low_word, lowest, mirrored, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import (
+    bits_of,
+    count,
+    high_word,
+    low_word,
+    lowest,
+    mirrored,
+    nothing,
+    without_lowest,
+)
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
 # Packed: for each plane of Board three words, the lowest squares first, and of `white` the side not to move; then the
 # hands of both sides, a byte for each kind, PAWN's the lowest; the highest byte of the mover's: 1 when it is in check.

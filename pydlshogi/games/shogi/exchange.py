@@ -23,8 +23,8 @@ from pydlshogi.games.shogi.names import (
     SILVER,
 )
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.bits import bit, lowest
-from pydlshogi.support.compiled import inlined, rule, wide
+from pydlshogi.support.kernels.bits import bit, lowest
+from pydlshogi.support.kernels.compiled import inlined, rule, wide
 
 _ON_BOARD: Final = {
     PAWN: 90,

@@ -40,8 +40,8 @@ from pydlshogi.games.shogi.names import BISHOP, BLACK, COLOUR, GOLD, KING, KNIGH
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import BOARD, LAST_RANKS, RANK_I
 from pydlshogi.support.arrays import Record, Uint16Array
-from pydlshogi.support.bits import bit, entry, fixed, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import bit, entry, fixed, lowest, nothing, without_lowest
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
 MOST_MOVES: Final = 600
 """Room in a list of moves: 593 are known to be possible."""

@@ -18,7 +18,7 @@ from pydlshogi.games.shogi.sfen import SQUARES, START_SFEN, move_of, read_sfen, 
 from pydlshogi.games.shogi.state import Hands, board_of, hands_of, pieces_of, play, set_up, squares_of, through
 from pydlshogi.state_position import StatePosition
 from pydlshogi.support.arrays import Int32Array, Record, Records, Uint16Array
-from pydlshogi.support.compiled import compiled, rule, wide
+from pydlshogi.support.kernels.compiled import compiled, rule, wide
 from pydlshogi.support.usi_text import drawn
 
 _POINTS: Final = {PAWN: 1, LANCE: 1, KNIGHT: 1, SILVER: 1, GOLD: 1, BISHOP: 5, ROOK: 5}

@@ -11,8 +11,8 @@ from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
 from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play
 from pydlshogi.support.arrays import Record, Records, Uint16Array
-from pydlshogi.support.bits import bit, count
-from pydlshogi.support.compiled import rule, wide
+from pydlshogi.support.kernels.bits import bit, count
+from pydlshogi.support.kernels.compiled import rule, wide
 
 SETTINGS: Final = np.dtype(
     [

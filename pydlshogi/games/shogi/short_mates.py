@@ -51,8 +51,8 @@ from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, KING, KNIGHT, LANC
 from pydlshogi.games.shogi.state import STATE, board_of, play
 from pydlshogi.games.shogi.tables import AXIS, NO_AXIS, NO_SQUARE
 from pydlshogi.support.arrays import Record, Uint16Array
-from pydlshogi.support.bits import bit, lowest, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import bit, lowest, nothing, without_lowest
+from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
 SCRATCH: Final = np.dtype(
     [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]

@@ -57,8 +57,8 @@ from pydlshogi.games.shogi.names import (
 from pydlshogi.games.shogi.state import board_of
 from pydlshogi.games.shogi.tables import ABOVE_H, BELOW_B
 from pydlshogi.support.arrays import Int8Array, Int32Array, Record, Uint16Array, Uint32Array
-from pydlshogi.support.bits import bit, fixed, lowest, mirrored, nothing, without_lowest
-from pydlshogi.support.compiled import inlined, rule, wide
+from pydlshogi.support.kernels.bits import bit, fixed, lowest, mirrored, nothing, without_lowest
+from pydlshogi.support.kernels.compiled import inlined, rule, wide
 
 _KINDS: Final = PROM_ROOK
 _SIDES: Final = 2

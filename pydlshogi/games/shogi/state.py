@@ -26,8 +26,8 @@ from pydlshogi.games.shogi.board import (
 from pydlshogi.games.shogi.names import COLOUR, HELD, KING, PROMOTED
 from pydlshogi.games.shogi.tables import IN_HAND, NO_SQUARE, ON_BOARD
 from pydlshogi.support.arrays import Int8Array, Record, Records, Uint16Array
-from pydlshogi.support.bits import bits_of, high_word, low_word
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.kernels.bits import bits_of, high_word, low_word
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide, word
 
 STATE: Final = np.dtype(
     [

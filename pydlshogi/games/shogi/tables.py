@@ -2,8 +2,7 @@
 Apery's Zobrist numbers.
 
 Pieces and squares have cshogi's numbers. Squares run down the files from the right: 0 is 1a, 8 is 1i, 80 is 9i. A set
-of squares is a number with a bit for each (`support.bits`); tables of sets are read with `entry`, constants with
-`fixed`.
+of squares is a number with a bit for each (`kernels.bits`); tables of sets are read with `entry`, constants by `fixed`.
 """
 
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ from pydlshogi.games.shogi.names import (
     SILVER,
 )
 from pydlshogi.support.arrays import Int8Array, Uint64Array
-from pydlshogi.support.bits import table_of, words_of
+from pydlshogi.support.kernels.bits import table_of, words_of
 
 NO_SQUARE: Final = 81
 """Where cshogi says that a king stands that is missing."""

@@ -32,7 +32,7 @@ from pydlshogi.games.othello.engine.patterns import (
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
 from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.support.arrays import Int16Array, Records
-from pydlshogi.support.compiled import compiled, inlined
+from pydlshogi.support.kernels.compiled import compiled, inlined
 
 DEEPEST: Final = 60
 """Plies of the deepest search."""

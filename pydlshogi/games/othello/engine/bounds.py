@@ -11,7 +11,7 @@ import numpy as np
 
 from pydlshogi.games.othello.squares import ZERO
 from pydlshogi.support.arrays import Records
-from pydlshogi.support.compiled import compiled, inlined, wide, word
+from pydlshogi.support.kernels.compiled import compiled, inlined, wide, word
 
 NOT_A: Final = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_H: Final = np.uint64(0x7F7F7F7F7F7F7F7F)

@@ -43,7 +43,7 @@ from pydlshogi.games.othello.engine.patterns import (
 from pydlshogi.games.othello.rules import MOST_MOVES, PASS, Position, final_score, flips, mobility
 from pydlshogi.games.othello.squares import ONE, ZERO, count, lowest
 from pydlshogi.support.arrays import Int16Array, Records, Uint64Array
-from pydlshogi.support.compiled import compiled, inlined, wide
+from pydlshogi.support.kernels.compiled import compiled, inlined, wide
 
 _FRAME: Final = np.dtype(
     [

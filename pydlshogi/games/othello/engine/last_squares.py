@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pydlshogi.games.othello.rules import Position, final_score, flips
 from pydlshogi.games.othello.squares import BESIDE, ONE, RIGHT, UP, ZERO, count, lowest, sets_of
-from pydlshogi.support.compiled import compiled, compiled_for, inlined
+from pydlshogi.support.kernels.compiled import compiled, compiled_for, inlined
 
 LAST: Final = 7
 _NONE: Final = -65

@@ -20,8 +20,8 @@ import numpy as np
 from pydlshogi.games.othello.rules import parse_move
 from pydlshogi.games.othello.squares import ONE, TURNED, ZERO, lowest
 from pydlshogi.support.arrays import Int16Array, Int32Array, Int64Array, Uint16Array, Uint64Array, named_arrays
-from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.kernels.compiled import compiled, inlined
 
 SHIPPED_WEIGHTS: Final = "othello_patterns.npz"
 SHAPES: Final[list[tuple[int, ...]]] = [

@@ -46,8 +46,8 @@ from pydlshogi.support.arrays import (
     Uint64Array,
     named_arrays,
 )
-from pydlshogi.support.compiled import compiled, inlined
 from pydlshogi.support.files import replacing, shipped_model
+from pydlshogi.support.kernels.compiled import compiled, inlined
 from pydlshogi.uct.batch import Batch, Evaluations
 
 SHIPPED_POLICY: Final = "othello_policy.npz"

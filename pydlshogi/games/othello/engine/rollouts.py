@@ -19,9 +19,9 @@ from pydlshogi.games.othello.engine.policy import STAGES, policy_stage
 from pydlshogi.games.othello.rules import MOST_MOVES, final_score, moved, to_move
 from pydlshogi.games.othello.squares import BESIDE, ONE, TURNED, ZERO, count, lowest
 from pydlshogi.support.arrays import Float32Array, Int32Array, Uint32Array, Uint64Array, named_arrays
-from pydlshogi.support.compiled import allocating, inlined
 from pydlshogi.support.files import replacing, shipped_model
-from pydlshogi.support.hashes import splitmix
+from pydlshogi.support.kernels.compiled import allocating, inlined
+from pydlshogi.support.kernels.hashes import splitmix
 from pydlshogi.uct.batch import Batch, Evaluator
 
 SHIPPED_ROLLOUTS: Final = "othello_rollouts.npz"

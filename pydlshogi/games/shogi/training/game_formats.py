@@ -21,7 +21,7 @@ from pydlshogi.games.shogi.training.huffman import (
 )
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_EVAL, NO_RESULT, POSITION, WIN, Positions
 from pydlshogi.support.arrays import BoolArray, Int64Array, Record, Records, Uint8Array, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled, rule, wide
+from pydlshogi.support.kernels.compiled import compiled, rule, wide
 
 _LONGEST_GAME: Final = 512
 """Moves; dlshogi reads no longer ones."""

@@ -11,7 +11,7 @@ from pydlshogi.games.shogi.moves import MOST_MOVES, is_legal
 from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, HELD, KING, KNIGHT, LANCE, PAWN, PROMOTED, ROOK, SILVER
 from pydlshogi.games.shogi.state import STATE, arrange, board_of
 from pydlshogi.support.arrays import Record, Records, Uint8Array, Uint16Array, Uint32Array
-from pydlshogi.support.compiled import compiled, inlined, rule, wide, word
+from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide, word
 
 _KINDS: Final = (PAWN, LANCE, SILVER, KNIGHT, GOLD, BISHOP, ROOK)
 _FIRST: Final = dict(zip(_KINDS, "10 1100 1101 1110 11110 111110 111111".split(), strict=True))

@@ -29,7 +29,7 @@ from pydlshogi.support.arrays import (
     entries_of,
     read_arrays,
 )
-from pydlshogi.support.compiled import compiled_for, rule_of_game
+from pydlshogi.support.kernels.compiled import compiled_for, rule_of_game
 from pydlshogi.training.examples import Examples, joined
 from pydlshogi.training.settings import DatasetError
 

@@ -18,7 +18,7 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import lower_builtin, models, register_model
 
 from pydlshogi.support.arrays import Uint64Array
-from pydlshogi.support.compiled import inlined
+from pydlshogi.support.kernels.compiled import inlined
 
 _WORD: Final = (1 << 64) - 1
 _WIDE: Final = ir.IntType(128)

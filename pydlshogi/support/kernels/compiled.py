@@ -35,7 +35,7 @@ from pydlshogi.support.files import cache_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PACKAGE: Final = Path(__file__).resolve().parents[1]
+PACKAGE: Final = Path(__file__).resolve().parents[2]
 _IN_PACKAGE: Final = PACKAGE / "__pycache__" / "kernels"
 _IMPORT: Final = re.compile(
     rf"^[ \t]*(?:from|import) +({PACKAGE.name}[\w.]*)(?: +import +(\([^)]*\)|[^\n]*))?", re.MULTILINE

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from numba import types
 
-from pydlshogi.support.compiled import compiled, rule
+from pydlshogi.support.kernels.compiled import compiled, rule
 
 _acquire: Final[Any] = types.ExternalFunction(
     "PyThread_acquire_lock_timed", types.int32(types.intp, types.longlong, types.int32)

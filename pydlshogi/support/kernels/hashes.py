@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.support.compiled import rule
+from pydlshogi.support.kernels.compiled import rule
 
 _SHIFTS: Final[Any] = tuple(np.uint64(shift) for shift in (30, 27, 31))
 _FACTORS: Final[Any] = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
