@@ -213,24 +213,31 @@ if RUNS:
     not (platform.machine() in ("x86_64", "AMD64") and CPU_HAS.get("avx2")), reason="needs an x86-64 with AVX2"
 )
 @pytest.mark.parametrize(
-    ("cpu", "runs", "instruction", "six_rows"),
+    ("cpu", "features", "runs", "instruction", "in_loops"),
     [
-        ("x86-64", True, "pmaddwd", 24),
-        ("haswell", True, "vpmaddwd", 12),
-        ("znver4", bool(CPU_HAS.get("avx512vnni") and CPU_HAS.get("avx512bf16")), "vpdpwssd", 6),
+        ("x86-64", "", True, "pmaddwd", {6 * 4, 3 * 4}),
+        ("haswell", "", True, "vpmaddwd", {6 * 2, 3 * 2}),
+        (
+            "znver4",
+            "+avx512bw",
+            bool(CPU_HAS.get("avx512vnni") and CPU_HAS.get("avx512bf16")),
+            "vpdpwssd",
+            {9 * 2, 3 * 2},
+        ),
     ],
 )
 def test_on_every_processor_it_says_the_same_by_the_instruction_that_there_is(
-    cpu: str, runs: bool, instruction: str, six_rows: int
+    cpu: str, features: str, runs: bool, instruction: str, in_loops: set[int]
 ) -> None:
-    """The loops that ask for weights ahead multiply six rows, or three, with 16 outputs: in 4, 2, or 1 register."""
-    environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": "", "PYTHONPATH": str(ROOT)}
+    """The loops that ask for weights ahead multiply many rows, or three, with 16 outputs in 4 or 2 registers, or with
+    32 in 2."""
+    environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "PYTHONPATH": str(ROOT)}
     program = COMPILED.replace("INSTRUCTION", instruction).replace("RUNS", str(runs))
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     counts, *answers = done.stdout.splitlines()
-    assert ({*map(int, counts.split())}, answers) == ({six_rows, six_rows // 2}, runs * [said()])
+    assert ({*map(int, counts.split())}, answers) == (in_loops, runs * [said()])
 
 
 # Files

@@ -31,7 +31,7 @@ from pydlshogi.network.integers import (
 from pydlshogi.network.weights import read_largest, read_network
 from pydlshogi.support.arrays import Float32Array, Int16Array, Int32Array, Uint32Array
 from pydlshogi.support.kernels.compiled import compiled, inlined, word
-from pydlshogi.support.kernels.vectors import LANES, gather, multiplier, requantise, row_adder, spread
+from pydlshogi.support.kernels.vectors import BLOCKS, LANES, ROWS, gather, multiplier, requantise, row_adder, spread
 
 _AT_ONCE: Final = 4
 """Positions that go through convolutions together. Larger batches gain nothing (docs/measure.md), and a search is worse
@@ -46,10 +46,11 @@ _SAMPLED_LEAST, _MULTIPLICATIONS = 16, 40_000_000_000
 """Of large networks there are fewer: as many as take a second or two."""
 _SPARE_ROOM, _SPARE_ROOM_OF_VALUE = 2.0, 4.0
 """Of games by people, and with more positions, some are so much larger; those of both maps of the value above all."""
-_SPARE: Final = 2
+_FEW: Final = 3
+_SPARE: Final = ROWS - _FEW - 1
 """Rows more than there are that `_multiply` computes."""
 
-_multiply6, _multiply3 = multiplier(6), multiplier(3)
+_multiply_rows, _multiply_few = multiplier(ROWS), multiplier(_FEW)
 _add6, _add1 = row_adder(_ADDED), row_adder(1)
 
 _LEAST: Final = np.int32(-(1 << 15))
@@ -77,7 +78,7 @@ class Work(NamedTuple):
     v: Int16Array
     """flat int16 [FREQUENCIES, tiles, channels]: transformed inputs."""
     m: Int32Array
-    """flat int32 [FREQUENCIES, tiles, 16]: products."""
+    """flat int32 [BLOCKS, FREQUENCIES, tiles, 16]: products."""
     value: Int16Array
     """flat int16 [positions, squares, planes of the value]"""
     hidden: Int16Array
@@ -102,7 +103,7 @@ def _work(net: Tables, encoding: Encoding, size: int) -> Work:
         x=zeros(np.int16, map_size),
         y=zeros(np.int16, map_size),
         v=zeros(np.int16, (FREQUENCIES * tiles + _SPARE) * channels),
-        m=zeros(np.int32, (max(FREQUENCIES * tiles, size, net.width) + _SPARE) * LANES),
+        m=zeros(np.int32, BLOCKS * (max(FREQUENCIES * tiles, size, net.width) + _SPARE) * LANES),
         value=zeros(np.int16, (size + _SPARE) * squares * outputs),
         hidden=zeros(np.int16, size * units),
     )
@@ -189,14 +190,23 @@ class WinogradBackend:
 
 
 @inlined
-def _multiply(v: Int16Array, stride: int, rows: int, u: Int16Array, m: Int32Array, pairs: int) -> None:
+def _multiply(
+    v: Int16Array, stride: int, rows: int, u: Int16Array, apart: int, m: Int32Array, between: int, pairs: int
+) -> None:
     """See `vectors.multiplier`, for any number of rows; up to _SPARE more are computed."""
     row = 0
-    while row + 3 < rows:
-        _multiply6(v[stride * row :], stride, u, m[LANES * row :], pairs)
-        row += 6
+    while rows - row > _FEW:
+        _multiply_rows(v[stride * row :], stride, u, apart, m[LANES * row :], between, pairs)
+        row += ROWS
     if row < rows:
-        _multiply3(v[stride * row :], stride, u, m[LANES * row :], pairs)
+        _multiply_few(v[stride * row :], stride, u, apart, m[LANES * row :], between, pairs)
+
+
+@inlined
+def _apart(block: int, blocks: int, numbers: int) -> int:
+    """How far the weights of the blocks from `block` on are apart, of `numbers` each. Behind the last block there is
+    none: it is multiplied again."""
+    return numbers if block + BLOCKS <= blocks else 0
 
 
 @inlined
@@ -287,17 +297,24 @@ def _convolution(net: Tables, layer: int, x: Int16Array, y: Int16Array, size: in
         at = _at(net, i, TILE * (t // wide) - 1, TILE * (t % wide) - 1, channels)
         for c in range(0, channels, LANES):
             spread(x[at + c :], row, channels, v[tile * channels + c :], tiles * channels)
-    for block in range(channels // LANES):
-        first = (layer * (channels // LANES) + block) * FREQUENCIES
+    blocks, weights = channels // LANES, channels * LANES
+    of_frequency, of_block = tiles * LANES, (FREQUENCIES * tiles + _SPARE) * LANES
+    for block in range(blocks):
+        first = (layer * blocks + block) * FREQUENCIES
+        if block % BLOCKS == 0:
+            apart = _apart(block, blocks, FREQUENCIES * weights)
+            for f in range(FREQUENCIES):
+                u = net.kernels[(first + f) * weights :]
+                _multiply(
+                    v[f * tiles * channels :], channels, tiles, u, apart, m[f * of_frequency :], of_block, channels // 2
+                )
         shift, bias = net.shift[first * LANES :], net.bias[layer * channels + LANES * block :]
-        for f in range(FREQUENCIES):
-            u = net.kernels[(first + f) * channels * LANES :]
-            _multiply(v[f * tiles * channels :], channels, tiles, u, m[f * tiles * LANES :], channels // 2)
+        products = m[block % BLOCKS * of_block :]
         for tile in range(tiles):
             i, t = divmod(tile, each)
             to = y[_at(net, i, TILE * (t // wide), TILE * (t % wide), channels) + LANES * block :]
             gather(
-                m[LANES * tile :], tiles * LANES, shift, bias, net.gain[layer], _FRACTION, net.lower[layer + 1],
+                products[LANES * tile :], of_frequency, shift, bias, net.gain[layer], _FRACTION, net.lower[layer + 1],
                 _TOP, to, row, channels,
             )  # fmt: skip
     # Squares of tiles that lie beyond the board are zeros, as all around it.
@@ -315,11 +332,15 @@ def _linear(
     gain: np.int32, y: Int16Array, outputs: int, m: Int32Array,
 ) -> None:  # fmt: skip
     """A linear layer of some rows of x, to rows of y, where what is added to it stands: the map `number`."""
-    for c in range(0, outputs, LANES):
-        _multiply(x, inputs, rows, u[c * inputs :], m, inputs // 2)
+    blocks, of_block = outputs // LANES, (rows + _SPARE) * LANES
+    for block in range(blocks):
+        c = LANES * block
+        if block % BLOCKS == 0:
+            apart = _apart(block, blocks, inputs * LANES)
+            _multiply(x, inputs, rows, u[c * inputs :], apart, m, of_block, inputs // 2)
         for i in range(rows):
-            to = y[i * outputs + c :]
-            requantise(m[i * LANES :], shift[c:], bias[c:], gain, _FRACTION, net.lower[number], _TOP, to)
+            products = m[block % BLOCKS * of_block + i * LANES :]
+            requantise(products, shift[c:], bias[c:], gain, _FRACTION, net.lower[number], _TOP, y[i * outputs + c :])
     _activate(net, number, y, 0, rows * outputs)
 
 

@@ -13,12 +13,16 @@ from typing import Any, Final
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic as numba_intrinsic
 
 intrinsic: Callable[..., Any] = numba_intrinsic
 """Called by kernels without the first argument of what it decorates."""
 LANES: Final = 16
-"""Numbers in a vector: channels that are computed together."""
+"""Numbers in a vector: channels that are computed together, a block."""
+ROWS, BLOCKS = (9, 2) if "+avx512bw" in cpu_target.target_context.codegen().magic_tuple()[2] else (6, 1)
+"""How many rows of inputs are multiplied with how many blocks of weights together: their sums stay in registers, of
+which AVX-512 has 32 for whole vectors. Of weights and inputs each is loaded for all sums that it goes into."""
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _V16, _V32 = ir.VectorType(_I16, LANES), ir.VectorType(_I32, LANES)
@@ -96,43 +100,46 @@ def _multiply_add(builder: Any, a: Any, b: Any, total: Any) -> Any:
 
 
 def multiplier(rows: int) -> Any:
-    """The intrinsic that multiplies `rows` rows of inputs with a block of weights."""
+    """The intrinsic that multiplies `rows` rows of inputs with BLOCKS blocks of weights."""
 
     def write(code: _Code) -> None:
-        builder, (_, stride, _, _, pairs) = code.builder, code.arguments
+        builder, (_, stride, _, apart, _, between, pairs) = code.builder, code.arguments
         entry, loop, done = builder.block, *map(builder.append_basic_block, ("pairs", "done"))
-        bases = [code.place(0, code.scaled(row, stride), _I32) for row in range(rows)]
-        weights = code.place(2, ir.Constant(_I64, 0), _PAIRS)
+        inputs = [code.place(0, code.scaled(row, stride), _I32) for row in range(rows)]
+        weights = [code.place(2, code.scaled(block, apart), _PAIRS) for block in range(BLOCKS)]
         prefetch = code.function("prefetch.p0", ir.VoidType(), _I8.as_pointer(), *3 * [_I32])
         builder.branch(loop)
         builder.position_at_end(loop)
         p = builder.phi(_I64)
         p.add_incoming(ir.Constant(_I64, 0), entry)
-        sums = [builder.phi(_V32) for _ in range(rows)]
-        ahead = builder.bitcast(builder.gep(weights, [builder.add(p, pairs)]), _I8.as_pointer())
-        builder.call(prefetch, [ahead, *(ir.Constant(_I32, number) for number in (0, 3, 1))])
-        w = builder.load(builder.gep(weights, [p]), align=64)
-        totals = []
-        for base, total in zip(bases, sums, strict=True):
-            pair = builder.load(builder.gep(base, [p]), align=4)
-            totals.append(_multiply_add(builder, builder.bitcast(code.splat(pair, _V32), _PAIRS), w, total))
+        sums = [[builder.phi(_V32) for _ in weights] for _ in inputs]
+        for block in weights:
+            ahead = builder.bitcast(builder.gep(block, [builder.add(p, pairs)]), _I8.as_pointer())
+            builder.call(prefetch, [ahead, *(ir.Constant(_I32, number) for number in (0, 3, 1))])
+        loaded = [builder.load(builder.gep(block, [p]), align=64) for block in weights]
+        for row, of_row in zip(inputs, sums, strict=True):
+            pair = builder.load(builder.gep(row, [p]), align=4)
+            everywhere = builder.bitcast(code.splat(pair, _V32), _PAIRS)
+            for w, total in zip(loaded, of_row, strict=True):
+                total.add_incoming(_all(_V32, 0), entry)
+                total.add_incoming(_multiply_add(builder, everywhere, w, total), loop)
         following = builder.add(p, ir.Constant(_I64, 1))
         p.add_incoming(following, loop)
-        for before, after in zip(sums, totals, strict=True):
-            before.add_incoming(_all(_V32, 0), entry)
-            before.add_incoming(after, loop)
         builder.cbranch(builder.icmp_signed("<", following, pairs), loop, done)
         builder.position_at_end(done)
-        for row, total in enumerate(totals):
-            code.store(total, 3, ir.Constant(_I64, LANES * row))
+        for row, of_row in enumerate(sums):
+            for block, total in enumerate(of_row):
+                place = code.sum(code.scaled(block, between), ir.Constant(_I64, LANES * row))
+                code.store(total.incomings[1][0], 4, place)
 
     @intrinsic
-    def multiply(typingctx: Any, v: Any, stride: Any, u: Any, m: Any, pairs: Any) -> Any:
-        """m[16 r + o] = sum over p < pairs of v[stride r + 2 p (+ 1)] * u[32 p + 2 o (+ 1)]; m int32, v and u int16.
+    def multiply(typingctx: Any, v: Any, stride: Any, u: Any, apart: Any, m: Any, between: Any, pairs: Any) -> Any:
+        """m[between b + 16 r + o] = sum over p < pairs of v[stride r + 2 p (+ 1)] * u[apart b + 32 p + 2 o (+ 1)], for
+        each block b; m int32, v and u int16.
 
-        The weights `pairs` further on are asked for, as they are the next block's.
+        The weights `pairs` further on are asked for, as they are the next to be multiplied.
         """
-        return _void((v, _int, u, m, _int), write)
+        return _void((v, _int, u, _int, m, _int, _int), write)
 
     return multiply
 
