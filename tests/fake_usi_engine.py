@@ -17,10 +17,9 @@ def main() -> None:
     parser.add_argument("answers", nargs="*")
     parser.add_argument("--cycle", action="store_true", help="start again after the last answer")
     parser.add_argument("--cp", help="score of every move, for the side to move")
-    parser.add_argument("--candidates", default="", help="MOVE:CP,... shown while MultiPV is above 1")
     parser.add_argument("--log", help="file for every line that arrives")
     arguments = parser.parse_args()
-    multipv, moves = 1, []
+    moves = []
     print("started", file=sys.stderr, flush=True)
     for line in sys.stdin:
         if arguments.log:
@@ -36,15 +35,9 @@ def main() -> None:
             case ["isready"]:
                 sys.stdout.flush()
                 sys.stdout.buffer.write(b"info string caf\xe9, which is not ASCII\nreadyok\n")
-            case ["setoption", "name", "MultiPV", "value", value]:
-                multipv = int(value)
             case ["position", *_]:
                 moves = words[words.index("moves") + 1 :] if "moves" in words else []
             case ["go", *_]:
-                if multipv > 1:
-                    for rank, candidate in enumerate(arguments.candidates.split(","), 1):
-                        move, cp = candidate.split(":")
-                        print(f"info multipv {rank} score cp {cp} pv {move}")
                 answer(arguments, len(moves))
             case ["quit"]:
                 return

@@ -221,7 +221,7 @@ def test_what_the_page_says(folder: Path) -> None:
     lines = [line.removeprefix("> ") for line in typed.splitlines() if line.startswith("> ")]
     said = run(folder, start, "\n".join(lines)).splitlines()
     assert (said.count("readyok"), said[-1]) == (1, answer)
-    said = run(folder, f"{command('utils.match')} --nodes 8 --random-plies 2 --games 2").splitlines()
+    said = run(folder, f"{command('utils.match')} --nodes 8 --games 2").splitlines()
     assert any(line.startswith("A against B in 2 games") for line in said)
 
 

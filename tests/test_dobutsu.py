@@ -318,14 +318,3 @@ def test_openings_are_said_in_the_letters_that_all_engines_know(tmp_path: Path) 
         "position startpos moves 2c2b 2a2b C*2c",
     ]
     assert sorted(game["opening_plies"] for game in games(tmp_path / "m")) == [1, 1, 3, 3]
-
-
-def test_random_openings_leave_something_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After 2c2b White must do something for its lion: 3a3b would end the game."""
-    (tmp_path / "openings.txt").write_text("startpos moves 2c2b\n")
-    words = ("--openings", str(tmp_path / "openings.txt"), "--random-plies", "1")
-    a = engine("a", candidates="3a3b:50,2a2b:0,1a2b:0")
-    assert match(tmp_path / "m", a, engine("b"), *words, games=20) == 0
-    assert {game["moves"] for game in games(tmp_path / "m")} == {"2c2b 2a2b", "2c2b 1a2b"}
-    assert match(tmp_path / "n", engine("a", candidates="3a3b:50"), engine("b"), *words) == 1
-    assert "found no 1 moves that keep the game open, 10 times" in capsys.readouterr().err

@@ -301,22 +301,6 @@ class TestGames:
             assert (record.win, record.ending) == ("w", "resign")
         assert (first["evals"][:2], second["evals"][:2]) == ([120, None], [None, -120])
 
-    def test_random_openings_are_the_engines_own_and_the_seeds(self, tmp_path: Path) -> None:
-        log = tmp_path / "a.log"
-        a = engine("a", "resign", candidates="7g7f:50,2g2f:0,9g9f:-400", log=log)
-        words = ("--random-plies", "1", "--random-nodes", "17", "--random-margin", "50", "A.MultiPV=3", "--seed")
-        for out, seed in (("m", "3"), ("n", "3"), ("o", "4")):
-            assert match(tmp_path / out, a, engine("b"), *words, seed, games=40) == 0
-        openings = [[game["moves"].split()[0] for game in games(tmp_path / out)] for out in "mno"]
-        assert set(openings[0]) == {"7g7f", "2g2f"}
-        assert openings[0][::2] == openings[0][1::2]
-        assert openings[0] == openings[1] != openings[2]
-        assert "go nodes 17" in heard(log, "go")
-        widths = [line.split()[-1] for line in heard(log, "setoption")]
-        assert widths[:4] == ["3", "8", "1", "3"]
-        sent = [line.split()[0] for line in log.read_text().splitlines() if line.startswith(("go", "usinewgame"))]
-        assert sent[:4] == ["usinewgame", "go", "usinewgame", "usinewgame"]  # it has no move in the first game
-
 
 class TestMatch:
     def test_other_settings_are_another_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -400,7 +384,10 @@ class TestMatch:
             ("{e} {e} --time=9 --adjudicate 100 0", "--adjudicate needs centipawns and plies above 0"),
             ("{e} {e} --time=9 --game=othello --adjudicate 100 4", "engines of othello do not say who wins"),
             ("{e} {e} --time=9 --sprt 0 inf", "SPRT needs elo0 < elo1, -1200 to 1200, not 0 and inf"),
-            ("{e} {e} --time=9 --max-moves=4 --random-plies=4", "--max-moves 4 leaves nothing to play after openings"),
+            (
+                "{e} {e} --time=9 --max-moves=8 --openings=kifu/openings.txt",
+                "--max-moves 8 leaves nothing to play after",
+            ),
             ("{e} '' --time=9", "engine B `` cannot be started: the command is empty"),
         ],
     )

@@ -100,7 +100,6 @@ def test_clocks_are_said(tmp_path: Path) -> None:
         (("{e}", "{e}", "A.Level=3", "--time=9"), "has no options, not Level nor any other"),
         (("{e}", "true", "--time=9"), "engine B `true` has stopped while starting"),
         (("{e}", "{mute}", "--time=9"), "unknown command while starting"),
-        (("{e}", "{e}", "--time=9", "--random-plies=3"), "has no option MultiPV"),
     ],
 )
 def test_a_match_that_cannot_be_played_says_why_in_one_line(tmp_path: Path, capsys, words, reason: str) -> None:

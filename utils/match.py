@@ -47,13 +47,13 @@ examples:
         --games 10 --time 1000 --openings openings.sfen --out matches/fairy
   against GPSShogi (Debian: gpsshogi, gpsshogi-data), which knows byoyomi only and always takes 1.0 to 1.6 seconds:
     python -m utils.match bat/mcts_player.sh /usr/games/gpsusi B.Thread=1 --games 100 --time 1000 \\
-        --tolerance 2000 --random-plies 8 --out matches/gps
+        --tolerance 2000 --openings openings.sfen --out matches/gps
   is a change worth 0 or 20 Elo? stops as soon as that is decided:
     python -m utils.match "python -m pydlshogi.usi.usi_mcts_player" "python -m pydlshogi.usi.usi_mcts_player" \\
         A.C_init=150 --nodes 800 --games 2000 --concurrency 2 --sprt 0 20 --openings openings.sfen --out matches/c_init
-  records to learn from, each pair of games from an opening that engine A makes:
-    python -m utils.match bat/mcts_player.sh bat/mcts_player.sh --nodes 200 --random-plies 12 --games 600 \\
-        --adjudicate 1200 8 --out matches/self --records kifu/self
+  records to learn from; Random_Ply, 9 by default, says how many first moves each engine draws by their visits:
+    python -m utils.match bat/mcts_player.sh bat/mcts_player.sh A.Random_Ply=12 B.Random_Ply=12 --nodes 200 \\
+        --games 600 --adjudicate 1200 8 --out matches/self --records kifu/self
   Dobutsu shogi against Fairy-Stockfish; the table has the score as Black and as White too, and White should win:
     python -m utils.match --game dobutsu bat/dobutsu.sh /usr/games/fairy-stockfish A.Threads=1 A.Network_Delay=10 \\
         B.Threads=1 B.UCI_Variant=dobutsu --time 200 --tolerance 100 --games 200 --out matches/dobutsu
@@ -80,15 +80,12 @@ def play(
         return
     task = partial(Seats, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
-        # More than once where openings are random: see `pairings`.
-        while any(number not in store.games for number in range(1, games + 1)):
-            missing = pairings(settings, openings, games, store.games)
-            for pairing, (names, played) in pool.map(task, missing):
-                store.add(pairing.number, pairing.black, names, played)
-                bar.update()
-                bar.set_postfix_str(standing(store.games))
-                if decided():
-                    return
+        for pairing, (names, played) in pool.map(task, pairings(openings, games, store.games)):
+            store.add(pairing.number, pairing.black, names, played)
+            bar.update()
+            bar.set_postfix_str(standing(store.games))
+            if decided():
+                return
 
 
 def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
@@ -129,17 +126,7 @@ def _add_openings(parser: argparse.ArgumentParser) -> None:
     lines = "one a line, `startpos moves ...` or sfen, may be .xz; for Othello any file of games"
     add("--openings", type=Path, metavar="FILE", help=lines)
     add("--opening-plies", type=natural, metavar="N", help="cut the openings of FILE after N moves")
-    add(
-        "--random-plies",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="let engine A go on by N random moves of its MultiPV",
-    )
-    add("--random-nodes", type=positive, default=200, metavar="N", help="for each of them")
-    worse = "how much worse than the best such a move may be"
-    add("--random-margin", type=natural, default=100, metavar="CP", help=worse)
-    add("--seed", type=int, default=0, help="shuffles the openings, chooses the moves")
+    add("--seed", type=int, default=0, help="shuffles the openings")
 
 
 def _add_ends(parser: argparse.ArgumentParser) -> None:
@@ -166,9 +153,6 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         rules=MatchRules(arguments.max_moves, arguments.tolerance, arguments.patience, adjudicate_cp, adjudicate_plies),
         openings=None if arguments.openings is None else str(arguments.openings),
         opening_plies=arguments.opening_plies,
-        random_plies=arguments.random_plies,
-        random_nodes=arguments.random_nodes,
-        random_margin=arguments.random_margin,
         seed=arguments.seed,
         game=arguments.game,
     )
@@ -180,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> None:
     openings = [Opening(None, (), settings.game)]
     if arguments.openings:
         openings = read_openings(arguments.openings, arguments.opening_plies, settings.game)
-    check_room(openings, arguments.max_moves, arguments.random_plies)
+    check_room(openings, arguments.max_moves)
     held = "\n".join(f"{opening.start} {' '.join(opening.moves)}" for opening in openings)
     settings = replace(settings, openings_digest=hashlib.sha256(held.encode()).hexdigest()[:16])
     Random(settings.seed).shuffle(openings)

@@ -61,9 +61,6 @@ class EngineAnswer(NamedTuple):
     bestmove: str
     cp: int | None
     """Of the last line about the best move, for the side to move; None if the engine gave no score."""
-    candidates: Mapping[str, int]
-    """The moves it thinks of and what they are worth, centipawns for the side to move: the last line of each MultiPV
-    rank, best first."""
     milliseconds: float
     """From writing `go` to the arrival of `bestmove`."""
     lines: tuple[str, ...]
@@ -173,14 +170,6 @@ class EngineProcess(ABC):
     def prepare(self, options: Mapping[str, str]) -> None:
         """Get ready under these options. Raises EngineError if the engine does not play along or lacks an option."""
 
-    def declares(self, _name: str) -> bool:
-        """Whether the engine has an option of this name, upper and lower case being the same."""
-        return False
-
-    def set_option(self, name: str, _value: str) -> None:
-        """Raises EngineError if the engine does not declare the option: a misspelt one would spoil the match unseen."""
-        raise EngineError(f"has no options, not {name} nor any other")
-
     @abstractmethod
     def new_game(self) -> None:
         """What follows is another game."""
@@ -231,7 +220,7 @@ class UsiEngine(EngineProcess):
         except (EngineDied, EngineSilent) as error:
             raise self._not_started(error) from error
 
-    def declares(self, name: str) -> bool:
+    def _declares(self, name: str) -> bool:
         return name.lower() in self._declared
 
     def configure(self, options: Mapping[str, str]) -> None:
@@ -240,8 +229,8 @@ class UsiEngine(EngineProcess):
         An option that is not declared may be there all the same, for those who tune. It is taken to be there if the
         engine does not complain of it, as it does of a name that no engine has; some complain with DebugMessage only.
         """
-        undeclared = [name for name in options if not self.declares(name)]
-        asked = bool(undeclared) and self.declares(_DEBUG)
+        undeclared = [name for name in options if not self._declares(name)]
+        asked = bool(undeclared) and self._declares(_DEBUG)
         if asked:
             self._set(_DEBUG, "true")
         for name, value in options.items():
@@ -255,11 +244,6 @@ class UsiEngine(EngineProcess):
         for name in undeclared:
             if complaint is None or complaint.replace(_NO_OPTION, name) in lines:
                 raise self._lacks(name)
-
-    def set_option(self, name: str, value: str) -> None:
-        if not self.declares(name):
-            raise self._lacks(name)
-        self._set(name, value)
 
     def _set(self, name: str, value: str) -> None:
         self.say(f"setoption name {self._declared.get(name.lower(), name)} value {value}")
@@ -278,9 +262,7 @@ class UsiEngine(EngineProcess):
         go = " ".join(["go", *(f"{name} {value}" for name, value in limits.items())])
         lines = self.ask(go, "bestmove", seconds)
         bestmove = lines[-1].removeprefix("bestmove").strip().partition(" ")[0]
-        candidates = _candidates(lines)
-        cp = candidates.get(bestmove, next(iter(candidates.values()), None))
-        return EngineAnswer(bestmove, cp, candidates, (self.arrived - began) * 1000, tuple(lines))
+        return EngineAnswer(bestmove, _worth(lines, bestmove), (self.arrived - began) * 1000, tuple(lines))
 
     def go_mate(self, start: str, milliseconds: int, seconds: float) -> tuple[str, float]:
         """What follows `checkmate` in the answer to `go mate`, and the milliseconds that it took.
@@ -297,14 +279,13 @@ class UsiEngine(EngineProcess):
             self.say(f"gameover {result}")
 
 
-def _candidates(lines: Sequence[str]) -> dict[str, int]:
-    """As `EngineAnswer` has them; a line without `multipv` is of rank 1."""
-    ranks: dict[int, tuple[str, int]] = {}
+def _worth(lines: Sequence[str], bestmove: str) -> int | None:
+    """As `EngineAnswer.cp` has it; where no line is about the best move, of the last one of rank 1."""
+    of_best = of_first = None
     for line in lines:
-        score, move = _SCORE.search(line), _PV.search(line)
+        score, move, multipv = _SCORE.search(line), _PV.search(line), _MULTIPV.search(line)
         if not line.startswith("info") or " string " in line or score is None or move is None:
             continue
-        multipv = _MULTIPV.search(line)
         if score[1] is not None:
             # GPSShogi's scores of a mate are beyond every scale.
             cp = max(-MATE_EVAL, min(MATE_EVAL, int(score[1])))
@@ -312,11 +293,11 @@ def _candidates(lines: Sequence[str]) -> dict[str, int]:
             cp = -MATE_EVAL + int(score[2][1:] or 0)
         else:
             cp = MATE_EVAL - int(score[2].removeprefix("+") or 0)
-        ranks[int(multipv[1]) if multipv else 1] = move[1], cp
-    candidates: dict[str, int] = {}
-    for rank in sorted(ranks):
-        candidates.setdefault(*ranks[rank])
-    return candidates
+        if move[1] == bestmove:
+            of_best = cp
+        elif multipv is None or multipv[1] == "1":
+            of_first = cp
+    return of_first if of_best is None else of_best
 
 
 class CommandRefused(EngineError):
@@ -336,8 +317,8 @@ class GtpEngine(EngineProcess):
 
     def prepare(self, options: Mapping[str, str]) -> None:
         """`list_commands`, `name`. Raises EngineError if the engine does not play along; options it has none."""
-        for name, value in options.items():
-            self.set_option(name, value)
+        for name in options:
+            raise EngineError(f"has no options, not {name} nor any other")
         try:
             self._commands = frozenset(self._ask("list_commands", START_SECONDS).split())
             self.name = self._ask("name", START_SECONDS) or self.name
@@ -371,7 +352,7 @@ class GtpEngine(EngineProcess):
             self._known.append(answer)
         except CommandRefused as error:
             answer = f"? {error}"
-        return EngineAnswer(answer, None, {}, (self.arrived - began) * 1000, (answer,))
+        return EngineAnswer(answer, None, (self.arrived - began) * 1000, (answer,))
 
     def game_over(self, _result: str) -> None:
         """GTP does not say."""

@@ -315,9 +315,9 @@ def kind_of(game: str) -> GameKind:
     return _KINDS.get(game) or GameKind(partial(EntryReferee, game))
 
 
-def check_room(openings: Iterable[Opening], max_moves: int, random_plies: int = 0) -> None:
+def check_room(openings: Iterable[Opening], max_moves: int) -> None:
     """Raises OneLineError where nothing is left to play after an opening, in a game of `max_moves`."""
-    longest = max(len(opening.moves) for opening in openings) + random_plies
+    longest = max(len(opening.moves) for opening in openings)
     if longest >= max_moves:
         raise OneLineError(f"--max-moves {max_moves} leaves nothing to play after openings of {longest} moves")
 

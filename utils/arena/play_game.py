@@ -5,13 +5,12 @@ It writes no files and counts nothing.
 
 import os
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from random import Random
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded
@@ -25,8 +24,6 @@ LONGEST_MS: Final = 10**9
 """No limit is above this, eleven days in milliseconds: the system's clocks know no such deadlines."""
 in_range: Final = bounded(0, LONGEST_MS, float)
 LIMITS: Final = {"time": "[MAIN/]BYOYOMI", "fischer": "MAIN+INCREMENT", "nodes": "N"}
-OPENING_ATTEMPTS: Final = 10
-"""How often a random opening is tried."""
 
 
 @dataclass(frozen=True)
@@ -181,33 +178,6 @@ def _adjudicate(evals: Sequence[int | None], rules: MatchRules, turn: Colour) ->
     return None
 
 
-def random_opening(
-    engine: EngineProcess, start: Opening, plies: int, nodes: int, margin_cp: int, rng: Random
-) -> Opening:
-    """Continue `start` by `plies` moves that `engine` finds about equally good: variety without nonsense.
-
-    Each is any of the moves whose MultiPV score, after `nodes` nodes, is within `margin_cp` of the best; if one ends
-    the game, it begins again. Raises EngineError if the engine dies, stays silent, or cannot show several
-    moves, and if the game ends every time.
-    """
-    multipv = next((name for name in ("MultiPV", "USI_MultiPV") if engine.declares(name)), None)
-    if multipv is None:
-        raise EngineError("has no option MultiPV to draw random openings from")
-    engine.set_option(multipv, "8")
-    for _ in range(OPENING_ATTEMPTS):
-        referee = start.referee(max_moves=10_000)
-        for _ in range(plies):
-            answer = engine.go(start.start, referee.moves, {"nodes": nodes}, seconds=60.0)
-            worth = answer.candidates
-            close = [move for move, cp in worth.items() if cp >= next(iter(worth.values())) - margin_cp]
-            if not close or referee.play(rng.choice(close)) is not None:
-                break
-        else:
-            engine.set_option(multipv, "1")
-            return start._replace(moves=tuple(referee.moves))
-    raise EngineError(f"found no {plies} moves that keep the game open, {OPENING_ATTEMPTS} times")
-
-
 # A match
 
 
@@ -229,9 +199,6 @@ class Settings:
     rules: MatchRules
     openings: str | None
     opening_plies: int | None
-    random_plies: int
-    random_nodes: int
-    random_margin: int
     seed: int
     openings_digest: str = ""
     """Of what the file of openings held: it may have changed since."""
@@ -242,44 +209,23 @@ class Settings:
         return self.A if side == "A" else self.B
 
 
-def opening_of(line: Mapping[str, Any], game: str) -> Opening:
-    """The opening of a line of games.jsonl."""
-    return Opening(line["sfen"], tuple(line["moves"].split()[: line["opening_plies"]]), game)
-
-
 class Pairing(NamedTuple):
     """A game to be played."""
 
     number: int
     """From 1; A is Black in those with odd numbers, and the next one has the same opening."""
     opening: Opening
-    continued: bool = False
-    """Engine A goes on from the opening with random moves."""
 
     @property
     def black(self) -> Side:
         return SIDES[(self.number - 1) % 2]
 
 
-def pairings(
-    settings: Settings, openings: Sequence[Opening], games: int, finished: Mapping[int, Mapping[str, object]]
-) -> Iterator[Pairing]:
-    """The games 1 to `games` that are not among the `finished`, of which there may be more whenever this goes on.
-
-    The second game of a pair has the opening of the first: it is left out as long as nobody knows that.
-    """
-    handed_out, at_random = set(finished), settings.random_plies > 0
-    while True:
-        left = (number for number in range(1, games + 1) if number not in handed_out)
-        number = next((each for each in left if each % 2 or not at_random or each - 1 in finished), None)
-        if number is None:
-            return
-        handed_out.add(number)
-        twin = number + 1 if number % 2 else number - 1
-        if twin in finished:
-            yield Pairing(number, opening_of(finished[twin], settings.game))
-        else:
-            yield Pairing(number, openings[(number - 1) // 2 % len(openings)], continued=at_random)
+def pairings(openings: Sequence[Opening], games: int, finished: Container[int]) -> Iterator[Pairing]:
+    """The games 1 to `games` that are not among the `finished`."""
+    for number in range(1, games + 1):
+        if number not in finished:
+            yield Pairing(number, openings[(number - 1) // 2 % len(openings)])
 
 
 class Seats:
@@ -307,7 +253,7 @@ class Seats:
         played = play_game(
             {"b": engines[pairing.black], "w": engines[white]},
             {"b": contestants(pairing.black).limit, "w": contestants(white).limit},
-            self._opening(pairing),
+            pairing.opening,
             self._settings.rules,
         )
         self._playing = False
@@ -319,23 +265,6 @@ class Seats:
                 engine.kill()
             else:
                 engine.close()
-
-    def _opening(self, pairing: Pairing) -> Opening:
-        settings = self._settings
-        if not pairing.continued:
-            return pairing.opening
-        rng = Random(f"{settings.seed} {pairing.number}")
-        plies, nodes, margin = settings.random_plies, settings.random_nodes, settings.random_margin
-        try:
-            engine = self._engines["A"]
-            opening = random_opening(engine, pairing.opening, plies, nodes, margin, rng)
-            for name, value in settings.contestant("A").options.items():
-                if name.lower() in {"multipv", "usi_multipv"}:
-                    engine.set_option(name, value)
-            engine.new_game()  # or it would begin with what it knows of the opening already
-            return opening
-        except EngineError as error:
-            raise self._failure("A", error) from error
 
     def _seat(self, side: Side) -> None:
         """Have an engine of `side` ready for a new game; one that died in the last game is started again."""
