@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from functools import partial
-from math import inf, log
+from math import inf
 from pathlib import Path
 from select import select
 
@@ -17,7 +17,7 @@ from scripted_engines import games, heard, scripted
 
 from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support import OneLineError
-from pydlshogi.support.elo import Sprt, elo_of_score, estimate, mean_score, score_of_elo, superiority
+from pydlshogi.support.elo import elo_of_score, estimate, superiority
 from utils import match as match_program
 from utils.arena.games import STANDARD, Opening, Referee, Verdict, read_openings
 from utils.arena.play_game import ChessClock, parse_limit
@@ -62,26 +62,6 @@ class TestElo:
         assert [estimate((0, 0, 0, 0, n)).high for n in range(1, 300)] == [inf] * 299
         assert [estimate((n, 0, 0, 0, 0)).low for n in range(1, 300)] == [-inf] * 299
         assert estimate((0, 0, 0, 0, 5)) == pytest.approx((inf, elo_of_score(5 / (5 + 1.959964**2)), inf), abs=1e-3)
-
-    def test_sprt_of_wins_and_losses_is_the_textbook_one(self) -> None:
-        sprt = Sprt(0, elo_of_score(0.6))
-        assert sprt.bounds == pytest.approx((log(0.05 / 0.95), log(0.95 / 0.05)))
-        assert sprt.llr((40, 60)) == pytest.approx(60 * log(0.6 / 0.5) + 40 * log(0.4 / 0.5))
-
-    def test_sprt_of_pairs_is_near_its_normal_approximation(self) -> None:
-        counts, s0, s1 = (30, 105, 222, 108, 35), 0.5, score_of_elo(5)
-        mean = mean_score(counts)
-        variance = sum(count * (index / 4 - mean) ** 2 for index, count in enumerate(counts)) / sum(counts)
-        normal = sum(counts) * (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
-        assert Sprt(0, 5).llr(counts) == pytest.approx(normal, rel=1e-2)
-
-    @pytest.mark.parametrize(("won", "lost", "verdict"), [(0, 0, None), (5, 0, None), (20, 0, "elo1"), (0, 20, "elo0")])
-    def test_sprt_decides(self, won: int, lost: int, verdict: str | None) -> None:
-        assert Sprt(0, 100).verdict((lost, 0, 0, 0, won)) == verdict
-
-    def test_senseless_sprt_is_refused(self) -> None:
-        with pytest.raises(OneLineError, match="SPRT needs"):
-            Sprt(10, 0)
 
 
 def last_verdict(referee: Referee, moves: str) -> Verdict | None:
@@ -346,16 +326,6 @@ class TestMatch:
         assert [game["game"] for game in games(tmp_path / "m")] == list(range(1, 15))
         assert all(game["winner"] == "B" for game in games(tmp_path / "m"))
 
-    def test_sprt_ends_the_match(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "openings").write_text("".join(f"startpos moves {file}g{file}f\n" for file in range(1, 10)))
-        words = ("--sprt", "0", "200", "--openings", str(tmp_path / "openings"))
-        assert match(tmp_path / "m", engine("a", "7g7f", "3c3d"), engine("b"), *words, games=400) == 0
-        # Every pair won: log(0.7597 / 0.5) = 0.418 each, and 8 of them pass log(0.95 / 0.05) = 2.94.
-        assert len(games(tmp_path / "m")) == 16
-        assert "accepted 200" in capsys.readouterr().out
-        assert match(tmp_path / "m", engine("a", "7g7f", "3c3d"), engine("b"), *words, games=400) == 0
-        assert len(games(tmp_path / "m")) == 16
-
     def test_the_table(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         a, b = engine("alpha", *OPENING[:2], "resign"), engine("beta", *OPENING[:2], "resign")
         assert match(tmp_path / "m", a, b, games=4) == 0
@@ -365,10 +335,9 @@ class TestMatch:
         assert "0, 1/2, 1, 3/2, 2 points: 0 0 1 0 0\n1 pairs repeat another" in table
         assert "likelihood of superiority 50.0 %" in table
         assert "endings: resign 4" in table
-        assert match(tmp_path / "n", engine("a", "7g7f"), engine("b"), "--sprt", "0", "200", games=20) == 0
+        assert match(tmp_path / "n", engine("a", "7g7f"), engine("b"), games=20) == 0
         table = capsys.readouterr().out  # the same games again prove no more
         assert "0, 1/2, 1, 3/2, 2 points: 0 0 0 0 1\n9 pairs repeat another" in table
-        assert "undecided" in table
 
     @pytest.mark.parametrize(
         ("words", "reason"),
@@ -383,7 +352,6 @@ class TestMatch:
             ("{e} {e} --time=9 --games=3", "--games must be even"),
             ("{e} {e} --time=9 --adjudicate 100 0", "--adjudicate needs centipawns and plies above 0"),
             ("{e} {e} --time=9 --game=othello --adjudicate 100 4", "engines of othello do not say who wins"),
-            ("{e} {e} --time=9 --sprt 0 inf", "SPRT needs elo0 < elo1, -1200 to 1200, not 0 and inf"),
             (
                 "{e} {e} --time=9 --max-moves=8 --openings=kifu/openings.txt",
                 "--max-moves 8 leaves nothing to play after",

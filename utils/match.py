@@ -22,7 +22,6 @@ from tqdm import tqdm
 from pydlshogi.catalogue import GAMES
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import add_cluster_option, exit_status, natural, parser_for, pool_of, positive
-from pydlshogi.support.elo import Sprt
 from pydlshogi.support.files import reserved
 from pydlshogi.support.pool import WorkerPool
 from utils.arena.games import Opening, check_room, kind_of, read_openings
@@ -38,7 +37,7 @@ from utils.arena.play_game import (
     in_range,
     pairings,
 )
-from utils.arena.store import Score, Store, report, standing
+from utils.arena.store import Store, report, standing
 
 EXAMPLES = """\
 examples:
@@ -48,9 +47,9 @@ examples:
   against GPSShogi (Debian: gpsshogi, gpsshogi-data), which knows byoyomi only and always takes 1.0 to 1.6 seconds:
     python -m utils.match bat/mcts_player.sh /usr/games/gpsusi B.Thread=1 --games 100 --time 1000 \\
         --tolerance 2000 --openings openings.sfen --out matches/gps
-  is a change worth 0 or 20 Elo? stops as soon as that is decided:
+  what a change is worth:
     python -m utils.match "python -m pydlshogi.usi.usi_mcts_player" "python -m pydlshogi.usi.usi_mcts_player" \\
-        A.C_init=150 --nodes 800 --games 2000 --concurrency 2 --sprt 0 20 --openings openings.sfen --out matches/c_init
+        A.C_init=150 --nodes 800 --games 2000 --concurrency 2 --openings openings.sfen --out matches/c_init
   records to learn from; Random_Ply, 9 by default, says how many first moves each engine draws by their visits:
     python -m utils.match bat/mcts_player.sh bat/mcts_player.sh A.Random_Ply=12 B.Random_Ply=12 --nodes 200 \\
         --games 600 --adjudicate 1200 8 --out matches/self --records kifu/self
@@ -68,24 +67,14 @@ would, but run by none.
 ENDED_BY = (signal.SIGINT, signal.SIGTERM)
 
 
-def play(
-    settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool, sprt: Sprt | None
-) -> None:
-    """Play what is missing of `games` games, or until `sprt` has decided. Raises OneLineError, PoolError."""
-
-    def decided() -> bool:
-        return sprt is not None and sprt.verdict(Score(store.games).pairs) is not None
-
-    if decided():
-        return
+def play(settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool) -> None:
+    """Play what is missing of `games` games. Raises OneLineError, PoolError."""
     task = partial(Seats, settings, store.out.resolve())
     with tqdm(total=games, initial=len(store.games), unit="game", dynamic_ncols=True) as bar:
         for pairing, (names, played) in pool.map(task, pairings(openings, games, store.games)):
             store.add(pairing.number, pairing.black, names, played)
             bar.update()
             bar.set_postfix_str(standing(store.games))
-            if decided():
-                return
 
 
 def _limit(arguments: argparse.Namespace, side: Side) -> Limit:
@@ -130,12 +119,10 @@ def _add_openings(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_ends(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("when a game, or the match, ends early").add_argument
+    add = parser.add_argument_group("when a game ends early").add_argument
     add("--max-moves", type=positive, default=320, metavar="N", help="drawn after N moves")
     won = "won when both engines have said so: at least CP for the same side over the last PLIES moves"
     add("--adjudicate", type=int, nargs=2, metavar=("CP", "PLIES"), help=won)
-    accepted = "stop when one of them is accepted, wrongly in one of 20 matches"
-    add("--sprt", type=float, nargs=2, metavar=("ELO0", "ELO1"), help=accepted)
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -160,7 +147,6 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _run(arguments: argparse.Namespace) -> None:
     settings = _settings(arguments)
-    sprt = Sprt(*arguments.sprt) if arguments.sprt else None
     openings = [Opening(None, (), settings.game)]
     if arguments.openings:
         openings = read_openings(arguments.openings, arguments.opening_plies, settings.game)
@@ -172,9 +158,9 @@ def _run(arguments: argparse.Namespace) -> None:
     with reserved(arguments.out), closing(Store(arguments.out, records, settings)) as store:
         try:
             with pool_of(arguments.concurrency, arguments.cluster) as pool:
-                play(settings, openings, store, arguments.games, pool, sprt)
+                play(settings, openings, store, arguments.games, pool)
         finally:
-            print(report(store.games, settings, sprt))
+            print(report(store.games, settings))
 
 
 def _interrupt(*_: object) -> None:

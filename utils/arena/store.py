@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import settle
-from pydlshogi.support.elo import Sprt, estimate, histogram_of_pairs, superiority
+from pydlshogi.support.elo import estimate, histogram_of_pairs, superiority
 from pydlshogi.support.files import write_whole
 from utils.arena.games import Colour, PlayedGame, kind_of
 from utils.arena.play_game import SIDES, Limit, Settings, Side
@@ -123,7 +123,7 @@ def _result(game: Mapping[str, Any]) -> Literal["win", "draw", "loss"]:
     return "draw" if game["winner"] is None else "win" if game["winner"] == "A" else "loss"
 
 
-def report(games: Mapping[int, Mapping[str, Any]], settings: Settings, sprt: Sprt | None) -> str:
+def report(games: Mapping[int, Mapping[str, Any]], settings: Settings) -> str:
     """The final table."""
     if not games:
         return "no game finished"
@@ -146,14 +146,6 @@ def report(games: Mapping[int, Mapping[str, Any]], settings: Settings, sprt: Spr
         lines.append(f"from {sum(score.pairs)} pairs with 0, 1/2, 1, 3/2, 2 points: {' '.join(map(str, score.pairs))}")
         if score.repeated:
             lines.append(f"{score.repeated} pairs repeat another, move by move, and do not count")
-    if sprt is not None:
-        low, high = sprt.bounds
-        verdict = sprt.verdict(score.pairs)
-        lines.append(
-            f"SPRT of {sprt.elo0:g} against {sprt.elo1:g} Elo: LLR {sprt.llr(score.pairs):+.2f} "
-            f"({low:+.2f} to {high:+.2f}), "
-            + ("undecided" if verdict is None else f"accepted {getattr(sprt, verdict):g}")
-        )
     endings = Counter(game["ending"] for game in games.values())
     lines.append("endings: " + ", ".join(f"{ending} {count}" for ending, count in endings.most_common()))
     for side in SIDES:
