@@ -23,9 +23,10 @@ from pydlshogi.player.ask import Thought
 from pydlshogi.player.options import apply_settings
 from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.support.files import shipped_model
-from utils.lab import grow_book
+from utils.lab import othello_book
+from utils.lab.othello_book import GrowingBook
 
-pytestmark = pytest.mark.lent_worker(grow_book)
+pytestmark = pytest.mark.lent_worker(othello_book)
 
 
 def book_of(**discs: float) -> OpeningBook:
@@ -113,12 +114,20 @@ def test_the_book_that_comes_along() -> None:
     assert len(games) >= 50
 
 
+def test_lines_that_cost_least_grow_first() -> None:
+    book = GrowingBook(book_of(f5=-9, f5d6=3, f5f6=-2, f5f4=16))
+    f5, d6, f6 = (standing(parse_transcript(moves).end) for moves in ("f5", "f5d6", "f5f6"))
+    assert (book.worths()[f5], book.worths()[standing(START)]) == (200, -200)  # by f6, whatever was said of f5 before
+    assert [position for position, _ in book.line_ends(10, set())] == [f6, d6]  # what is decided never
+    assert book.line_ends(10, {f6, d6}) == []
+
+
 def test_a_book_grows_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "book.npz"
-    assert grow_book.main([str(out), "--search=3", "--level=2", "--workers=1"]) == 0
+    assert othello_book.main([str(out), "--search=3", "--level=2", "--workers=1"]) == 0
     first = read_openings(out)
     capsys.readouterr()
-    assert grow_book.main([str(out), "--search=3", "--level=1", "--workers=1"]) == 0
+    assert othello_book.main([str(out), "--search=3", "--level=1", "--workers=1"]) == 0
     book, reached = read_openings(out), {standing(START)}
     for position in (waiting := [START]):
         waiting += [child for move in book.moves(position) if standing(child := position.play(move)) not in reached]

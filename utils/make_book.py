@@ -3,7 +3,7 @@
 Writes YaneuraOu's text format (DB2016), sorted, so that engines may search it on disk; Book_File takes it. Counted are
 the moves of the first --plies plies of every game that has a result. The value of a move is what its player scored
 with it, win 1 and draw 1/2, as centipawns; fifty draws are added to every move, so that a few games say little.
-That value is the games' and not an engine's, which is why the depth is 0. `utils.lab.grow_book` adds what searches say.
+That value is the games' and not an engine's, which is why the depth is 0.
 """
 
 import argparse

@@ -5,6 +5,6 @@ tune                      options of an engine, by games against itself
 ladder                    how far apart the levels and opponents of the board are
 mate_sets                 how many mates an engine finds
 critical_positions        how often a network of Dobutsu shogi keeps the value of a position
-grow_book                 an opening book that grows by own search
 othello_learn             patterns, policies, rollouts and cuts of Othello, from games
+othello_book              its opening book, which grows by own search
 """

@@ -138,14 +138,8 @@ class Book(BookFile):
 
     def _find(self, sfen: str) -> list[BookMove]:
         key = key_of(sfen.encode())
-        return self._entries(self._search(key) if self._positions is None else self._positions.get(key, b""))
-
-    def _entries(self, lines: bytes) -> list[BookMove]:
+        lines = self._search(key) if self._positions is None else self._positions.get(key, b"")
         return [self._parse(line, "") for line in lines.split(b"\n") if line and not _is_no_move(line)]
-
-    def positions(self) -> dict[bytes, list[BookMove]]:
-        """All of a book that is not on disk, by `key_of`."""
-        return {key: self._entries(lines) for key, lines in (self._positions or {}).items()}
 
     def _open(self) -> None:
         head = self._file.read(len(HEADER) + len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
