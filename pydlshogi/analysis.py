@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import HIGHEST_CP, Info
+from pydlshogi.player.base_player import Info
 
 MATE_EVAL: Final = 100_000
 """Evaluation of a mate found, less the plies it takes; engines on floodgate write the same figure."""
@@ -105,16 +104,6 @@ class Judgement:
 def mates(assessment: Assessment, lost: bool = False) -> bool:
     """Whether the side to move is known to mate, or to be mated where it is `lost`."""
     return (-assessment.evaluation if lost else assessment.evaluation) > MATE_EVAL // 2
-
-
-def repetition(position: PlayedPosition) -> Info | None:
-    """What to report where the rules have ended the game although there are legal moves: a search would play on. None
-    where the player may be asked."""
-    ending = position.ending()
-    if ending is None or not len(position.legal_moves()):
-        return None
-    win_rate = 0.5 if ending.winner is None else float(ending.winner == position.turn)
-    return Info(nodes=0, score_cp=round(HIGHEST_CP * (2 * win_rate - 1)), win_rate=win_rate)
 
 
 def assessment(move: str, said: Info | None) -> Assessment:

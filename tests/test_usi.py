@@ -577,6 +577,29 @@ def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str,
     assert check(engine.go("go byoyomi 3600000"), sfen) == move
 
 
+@pytest.mark.parametrize(
+    ("sfen", "cycle", "score"),
+    [
+        (START, "2h3h 8b7b 3h2h 7b8b", "0"),
+        ("4k4/9/9/9/9/9/9/4R4/8K w - 1", "5a6a 5h6h 6a5a 6h5h", "29999"),
+        ("4k4/9/9/9/9/9/9/3R5/8K b - 1", "6h5h 5a6a 5h6h 6a5a", "-29999"),
+        ("4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "5i6i 5a6a 6i5i 6a5a", "0"),
+    ],
+    ids=["no check", "perpetually checked", "has checked perpetually", "lost but for the repetition"],
+)
+def test_after_a_fourth_repetition_the_score_is_what_the_rules_say(
+    engine: InProcess, sfen: str, cycle: str, score: str
+) -> None:
+    moves = " ".join([cycle] * 3)
+    engine.send(f"position sfen {sfen} moves {moves}")
+    for go in ("go nodes 20", "go infinite nodes 20"):
+        engine.send(go, *["stop"] * ("infinite" in go))
+        lines = engine.until("bestmove")
+        scores = {parsed(line)["cp"] for line in lines if line.startswith("info ") and " string " not in line}
+        assert check(lines, sfen, tuple(moves.split())) != "resign" or score == "-29999"
+        assert scores == {score}
+
+
 # 11: mate
 
 

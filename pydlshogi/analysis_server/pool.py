@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias
 
-from pydlshogi.analysis import repetition
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.ask import Lines, ask
-from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError, play_moves
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError, play_moves, repetition
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import OptionError, SearchOptions, apply_settings
 

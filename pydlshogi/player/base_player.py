@@ -287,6 +287,16 @@ class Engine(NamedTuple):
     """What the books that the options name know of a position, the best first. Raises PlayerError."""
 
 
+def repetition(position: PlayedPosition) -> Info | None:
+    """What to report where the rules have ended the game although there are legal moves: a search would play on. None
+    where the player may be asked."""
+    ending = position.ending()
+    if ending is None or not len(position.legal_moves()):
+        return None
+    win_rate = 0.5 if ending.winner is None else float(ending.winner == position.turn)
+    return Info(nodes=0, score_cp=round(HIGHEST_CP * (2 * win_rate - 1)), win_rate=win_rate)
+
+
 def any_move(position: PlayedPosition, among: Sequence[str] = ()) -> BestMove:
     """A legal move, for when no player could think, and `among` those if any of them is legal; else "resign"."""
     moves = moves_named(position, among) or position.legal_moves()[:1].tolist()

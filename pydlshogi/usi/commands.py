@@ -5,10 +5,20 @@ Each command that takes time has a clock, by which `stop` ends it.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, PlayerError, any_move, play_moves
+from pydlshogi.player.base_player import (
+    BasePlayer,
+    BestMove,
+    Checkmate,
+    Info,
+    PlayerError,
+    any_move,
+    play_moves,
+    repetition,
+)
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import EngineOptions, UnknownOption
 from pydlshogi.usi.notation import Output, SearchOutput, parse_position
@@ -168,12 +178,25 @@ class Go:
             self._output.remark("the last position was refused: what follows is about the one before it")
         try:
             position = self._board.position(self._game)
-            answer = player.search(position, self.clock, self._search_output.report)
+            answer = self._search(player, position)
         except Exception as error:
             self._output.blame(error)
         self._answer(answer or self._any_move())
         if position is not None:
             player.answered(position, self.clock)
+
+    def _search(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
+        """The player's answer; its score is the result where a repetition has ended the game and a GUI plays on."""
+        report, over = self._search_output.report, repetition(position)
+        if over is None or self.clock.limits.mate:
+            return player.search(position, self.clock, report)
+        self._output.remark("a repetition has ended the game: the score is its result")
+        score = over.score_cp
+
+        def judged(info: Info) -> None:
+            report(info if info.string else replace(info, score_cp=score, score_mate=None))
+
+        return player.search(position, self.clock, judged)
 
     def give_up(self) -> None:
         """Do what can be done without a player."""

@@ -6,13 +6,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from pydlshogi.analysis import Assessment, Judgement, assessment, repetition
+from pydlshogi.analysis import Assessment, Judgement, assessment
 from pydlshogi.games.shogi.kifu.csa import line_to_csa, to_csa
 from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.kifu.kif_writer import line_to_kif, to_kif
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.ask import ask
-from pydlshogi.player.base_player import BasePlayer, play_moves
+from pydlshogi.player.base_player import BasePlayer, play_moves, repetition
 from pydlshogi.player.clock import Clock, Limits
 
 _IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
