@@ -521,31 +521,62 @@ def test_what_a_record_thought_of_its_moves_is_in_the_graph(board: Board) -> Non
     assert state["summary"] == []
 
 
+def saved_and_opened(board: Board, ply: int) -> Message:
+    """A game that was reviewed, once it was saved and opened: what is said of it is the same, so are the candidates of
+    the position after `ply` moves, which come with the state."""
+
+    def candidates() -> list[Message]:
+        assert board.do("goto", ply=ply) == ""
+        rows = board.news.until(lambda info: info["ply"] == ply, "info")["moveInfos"]
+        return [{name: each.get(name) for name in ("move", "winrate", "scoreCp", "visits", "line")} for each in rows]
+
+    reviewed, record = board.state() | {"candidates": candidates()}, board.record()
+    again = board.opened(record)
+    names = ("winRates", "summary", "practice")
+    assert {name: again[name] for name in names} == {name: reviewed[name] for name in names}
+    assert [each | {"sure": True} for each in reviewed["judged"]] == again["judged"]
+    again["candidates"] = candidates()
+    assert again["candidates"] == reviewed["candidates"]
+    assert board.record() == record
+    return again
+
+
 def test_a_review_that_was_saved_is_opened_with_the_same_numbers(board: Board) -> None:
     board.opened((FIXTURES / "floodgate.csa").read_bytes())
     board.review()
     board.play("2g2f", at=4)
     tried = board.news.until(lambda state: len(state["judged"]) == 5 and not state["judging"])["judged"][-1]
     board.do("back")
-    names = ("winRates", "summary", "practice", "candidates")
-
-    def seen() -> Message:
-        assert board.do("goto", ply=4) == ""
-        rows = board.news.until(lambda info: info["ply"] == 4, "info")["moveInfos"]
-        shown = [{name: each[name] for name in ("move", "winrate", "scoreCp", "visits", "line")} for each in rows]
-        return board.state() | {"candidates": shown}
-
     board.do("goto", ply=0)
-    reviewed, record = seen(), board.record()
-    board.opened(record)
-    again = seen()
-    assert {name: again[name] for name in names} == {name: reviewed[name] for name in names}
-    assert [each | {"sure": True} for each in reviewed["judged"]] == again["judged"]
+    again = saved_and_opened(board, 4)
     assert again["practice"]
     assert len(again["candidates"]) == 5
-    assert board.record() == record
     vary(board, "2g2f")
     assert board.state()["judged"][-1] == tried | {"sure": True}
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "candidates"),
+    [
+        ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 3b2b 3d2c P*3b 2c3b 2b1b 1c1d 1a2b", 5),
+        ("othello", "e6d6c3f4d7c5g4g3c4g5b5c7f5a5", 1),
+    ],
+)
+def test_a_review_of_any_game_is_opened_as_it_was_saved(board: Board, game: str, moves: str, candidates: int) -> None:
+    board.new(game, moves, sides=("", "beginner"))
+    reviewed = board.review()
+    assert all(ply % 2 == 0 for ply in reviewed["practice"])
+    board.do("goto", ply=0)
+    again = saved_and_opened(board, reviewed["practice"][0])
+    assert len(again["candidates"]) == candidates
+
+
+def test_a_wrong_comment_costs_no_more_than_itself(board: Board) -> None:
+    comments = "# after 1: 30 5 3c3d 9z9z 8c8d; junk; 7 - zz\n# after 9: 1 2\n# after 0: 5 - win\n# Black: a\n"
+    board.opened(f"position startpos moves 7g7f\n{comments}".encode())
+    assert board.do("goto", ply=1) == ""
+    (known,) = board.news.until(lambda info: info["ply"] == 1, "info")["moveInfos"]
+    assert (known["pv"], known["scoreCp"], board.state()["names"]) == (["3c3d"], -30, ["a", ""])
 
 
 def branches(state: Message) -> list[tuple[int, str]]:

@@ -6,13 +6,16 @@ moves forward and back, so no step plays a game from its start.
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydlshogi.catalogue import GAMES
 from pydlshogi.entry import Name, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.player.base_player import LONGEST_GAME, PlayerError
 from pydlshogi.web.tree import Node, variations_of, written
+
+ENGINE: Final = "pydlshogi ("
+"""So begin the names of our opponents in records."""
 
 SetUp: TypeAlias = Callable[[str, str | None], PlayedPosition]
 """Makes the first position of a game: its name, and the start as text or None for the usual one. Raises PlayerError."""
@@ -160,6 +163,12 @@ class TableGame:
     @property
     def person_to_move(self) -> bool:
         return not (self.ending or self.engine_to_move)
+
+    @property
+    def people(self) -> list[int]:
+        """The sides that people have, 0 Black and 1 White: both where it is not known."""
+        engines = [side or name.startswith(ENGINE) for side, name in zip(self.sides, self.names, strict=True)]
+        return [side for side, engine in enumerate(engines) if not engine] or [0, 1]
 
     @property
     def legal(self) -> list[str]:

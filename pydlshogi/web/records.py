@@ -6,17 +6,25 @@ the game that is looked at is made into one.
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import Final
 
-from pydlshogi.analysis import Judgement
+from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.catalogue import GAMES
 from pydlshogi.entry import Candidates, File, Opened, OpenError, RecordedGame, RecordedLine
-from pydlshogi.support.decoding import decode
+from pydlshogi.game import PlayedPosition
+from pydlshogi.support.decoding import decode, one_line
 from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines, written
-from pydlshogi.web.played import TableGame
+from pydlshogi.web.played import ENGINE, TableGame
+
+_NAME: Final = re.compile(r"^# (Black|White): (.+)", re.MULTILINE)
+_THOUGHT: Final = re.compile(r"^# after (\d+): (.+)", re.MULTILINE)
+_CANDIDATE: Final = re.compile(r"(-?\d{1,6}) (\d{1,12}|-)((?: [\w*+]+)*)", re.ASCII)
+"""Its evaluation, the positions looked at, its line."""
 
 
 def suffixes() -> list[str]:
@@ -31,6 +39,13 @@ def open_record(data: bytes, shown: str) -> Opened:
     `shown`: the game that is on the board, which `startpos` begins. Raises OpenError.
     """
     text = decode(data)
+    games = _games(data, text, shown)
+    return (
+        [partial(_with_comments, games[0], text), *games[1:]] if _NAME.search(text) or _THOUGHT.search(text) else games
+    )
+
+
+def _games(data: bytes, text: str, shown: str) -> Opened:
     if holds_usi(text):
         return [partial(_of_usi, line, shown) for line in usi_lines(text)]
     for game in reversed(GAMES.values()):  # the first of them takes what no other game knows for a damaged record
@@ -54,11 +69,18 @@ def begin(game: str, text: str) -> RecordedGame:
 
 
 def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates) -> File:
-    """A game as a file, the line that is shown first; of shogi with what an engine thinks of it."""
+    """A game as a file, the line that is shown first, with what an engine thinks of it: in comments below, where its
+    format has no place for that."""
     files = GAMES[played.game].files
     file = files.saved(played, judged, candidates) if files else None
-    evaluations = [node.evaluation for node in played.line[1:]]
-    file = file or File("txt", written(played.line[0].sfen, played.moves, evaluations).encode())
+    if file is None:
+        names = zip(("Black", "White"), map(one_line, names_of(played)), strict=True)
+        evaluations = [node.evaluation for node in played.line[1:]]
+        text = written(played.line[0].sfen, played.moves, evaluations)
+        text += "".join(f"# {side}: {name}\n" for side, name in names if name)
+        file = File("txt", text.encode())
+    if judged and not file.whole:
+        file = file._replace(content=file.content + "".join(_thought(played, candidates)).encode())
     day = re.sub(r"\W", "", played.date)[:8] or time.strftime("%Y%m%d-%H%M%S")
     return file._replace(
         name=re.sub(r'[\s/\\:*?"<>|]+', " ", " ".join([day, " - ".join(filter(None, names_of(played)))])).strip()
@@ -67,7 +89,45 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates
 
 def names_of(played: TableGame) -> list[str]:
     """Who played Black and White: a person of that name, "" without one, or this program and how strong it was."""
-    return [name or (side and f"pydlshogi ({side})") for name, side in zip(played.names, played.sides, strict=True)]
+    return [name or (side and f"{ENGINE}{side})") for name, side in zip(played.names, played.sides, strict=True)]
+
+
+def _thought(played: TableGame, candidates: Candidates) -> Iterator[str]:
+    """A line for each position that an engine has thought of."""
+    for ply, node in enumerate(played.line):
+        known = [(each.evaluation, "-" if each.nodes is None else each.nodes, *each.line) for each in candidates(node)]
+        if known:
+            yield f"# after {ply}: {'; '.join(' '.join(map(str, each)) for each in known)}\n"
+
+
+def _with_comments(read: Callable[[], RecordedGame], text: str) -> RecordedGame:
+    """A game with what the comments of its file say of it."""
+    game, said, names = read(), dict(_THOUGHT.findall(text)), dict(_NAME.findall(text))
+    position, thought = GAMES[game.game].position(game.start), list[list[AnalysedMove]]()
+    for ply, before in enumerate([[], *zip(game.line.moves)]):
+        _make(position, before)
+        known = map(_CANDIDATE.fullmatch, said.get(str(ply), "").split("; "))
+        thought.append([_candidate(position, *each.groups()) for each in known if each])
+    black, white = (names.get(side, name) for side, name in zip(("Black", "White"), game.names, strict=True))
+    return replace(game, line=replace(game.line, candidates=thought), names=(black, white))
+
+
+def _candidate(position: PlayedPosition, evaluation: str, nodes: str, line: str) -> AnalysedMove:
+    """The same as numbers and moves, up to the first that is not legal."""
+    legal = _make(position, line.split())
+    for _ in legal:
+        position.pop()
+    return AnalysedMove(int(evaluation), ["win"] if line == " win" else legal, None if nodes == "-" else int(nodes))
+
+
+def _make(position: PlayedPosition, moves: Sequence[str]) -> list[str]:
+    """Make moves up to the first that is not legal; return them."""
+    made = list[str]()
+    with suppress(ValueError):
+        for move in moves:
+            position.push(position.move_from_usi(move))
+            made.append(move)
+    return made
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
@@ -78,10 +138,7 @@ def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
 def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
     made, ranks = -1, GAMES[name].position(None).sfen().count("/")
     with suppress(ValueError):
-        position = GAMES[name].position(line.start)
-        for made, move in enumerate(line.moves):  # noqa: B007
-            position.push(position.move_from_usi(move))
-        made = len(line.moves)
+        made = len(_make(GAMES[name].position(line.start), line.moves))
     return made, ranks == (line.start or "").count("/")
 
 

@@ -211,11 +211,10 @@ class Review:
         """After how many moves of the game a person could have done much better."""
         game = self._game
         line = game.left.line if game.left else shown
-        people = [side for side, name in enumerate(game.sides) if not name] or [0, 1]
         return [
             each.number - 1
             for each in self.judgements(line)
-            if each.turn in people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
+            if each.turn in game.people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
         ]
 
     def _asked(self, judged: Sequence[Judgement]) -> dict[str, Any] | None:

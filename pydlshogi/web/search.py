@@ -17,13 +17,14 @@ from pydlshogi.player.clock import Limits
 LINES: Final = 5
 """Candidates shown, unless people want another number."""
 RECORDS_SCALE: Final = 600
-"""Centipawns that make 73 % of winning in records, written and read: as ShogiHome draws them."""
+"""Centipawns, or hundredths of a disc, that make 73 % of winning in records, written and read: as ShogiHome draws them.
+"""
 
 Hear: TypeAlias = Callable[[Answer], None]
 
 
 def win_rate_of(evaluation: int) -> float:
-    """What centipawns of a record are worth."""
+    """What an evaluation of a record is worth."""
     worth = evaluation / RECORDS_SCALE
     return 1 / (1 + math.exp(-worth)) if abs(worth) < 20 else float(worth > 0)
 
@@ -45,11 +46,9 @@ class Engines:
 
     def ask(self, question: Question, hear: Hear) -> Task:
         """`hear` is called with the lock held, and no more once the question is withdrawn. The caller holds it too."""
-        in_discs = GAMES[question.game].in_discs
 
         def tell(answer: Answer) -> None:
-            if not in_discs:
-                answer = replace(answer, lines=tuple(map(_in_records, answer.lines)))
+            answer = replace(answer, lines=tuple(map(_in_records, answer.lines)))
             with self._lock:
                 if not task.cancelled.is_set():
                     hear(answer)
