@@ -4,14 +4,9 @@ What is printed, part by part:
 
     core       playouts a second with an evaluator that costs nothing but with all the work of a leaf (moves, labels,
                repetition, declaration, mates, packing, softmax): in one thread by CPU time, in several by the clock
-    growth     the same up to 10,000, 100,000 and 1,000,000 nodes, bytes a node, and the longest pause at a new root
     network    playouts a second in the default configuration, beside the positions a second of the bare network
     sparse     evaluations a second of one core by a sparse network in int16, of 512 sums for the value and 512 for the
                policy, at the leaves of a search: value and priors, and the value alone
-    dobutsu    playouts a second of one core in Dobutsu shogi with all moves alike: in the trees of many games, of 64
-               playouts each, and in one large tree
-    othello    playouts a second of one core in Othello by tables, with IaGo's constants, with and without rollouts, and
-               with AlphaZero's; and whole games rolled out from the start
     signature  a hash of the root visits, with hashes for evaluations and with the network that comes along, whose
                integers are the same on every machine: a change that should alter neither must not alter it
     backends   microseconds a position, and the error, of every backend that can run the network here; only where asked
@@ -30,14 +25,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from pydlshogi.bench_backends import backends
-from pydlshogi.catalogue import GAMES
 from pydlshogi.encoding import Encoding, labels_of
 from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator
 from pydlshogi.games.shogi.encodings import BOOK, ENCODINGS, MOVES
@@ -118,43 +111,6 @@ def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repe
         make_playouts(search, evaluator, playouts, batch_size, threads)
         speeds.append(search.playouts / (now() - began))
     return statistics.median(speeds[1:])
-
-
-def growth(sizes: Sequence[int], batch_size: int = 128) -> Iterator[str]:
-    """Lines on one tree of the middle game that grows to each of `sizes` nodes, and on the new root after that."""
-    search, evaluator = new_search(MIDDLE_GAME, BOOK, 1 + sizes[-1] // 900), NullEvaluator()
-
-    def speed(before: int, size: int) -> float:
-        began, playouts = time.process_time(), search.playouts
-        while len(search.table) < size and not search.table.full:
-            make_playouts(search, evaluator, max(1000, (size - before) // 20), batch_size)
-        return (search.playouts - playouts) / max(1e-3, time.process_time() - began)
-
-    def from_nothing() -> float:
-        nonlocal evaluator
-        evaluator = NullEvaluator()  # the same tree each time
-        search.clear()
-        search.set_root(ShogiPosition(MIDDLE_GAME))
-        return speed(0, sizes[0])
-
-    speed(0, sizes[-1])  # what the system takes to lend the memory, a fifth of the time here and there, does not count
-    first = statistics.median(from_nothing() for _ in range(15))  # each lasts a twentieth of a second
-    for before, size in pairwise((0, *sizes)):
-        rate = speed(before, size) if before else first
-        bytes_a_node = search.table.bytes_used / len(search.table)
-        yield f"to {len(search.table):9,} nodes: {rate:8,.0f} playouts/s, {bytes_a_node:.0f} bytes a node"
-    position = ShogiPosition(MIDDLE_GAME)
-    pauses = []
-    for _ in range(2):
-        best = Root(search).moves()[0].move
-        began = time.perf_counter()
-        search.advance(position, best)
-        pauses.append(time.perf_counter() - began)
-        for _ in range(100):
-            began = time.perf_counter()
-            make_playouts(search, evaluator, batch_size, batch_size)
-            pauses.append(time.perf_counter() - began)
-    yield f"longest pause at two new roots, and of the batches after them: {1000 * max(pauses):.1f} ms"
 
 
 def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
@@ -248,7 +204,7 @@ def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
     return digest.hexdigest()[:8]
 
 
-PARTS: Final = ("core", "growth", "network", "sparse", *(name for name in GAMES if name != SHOGI.name), "signature")
+PARTS: Final = ("core", "network", "sparse", "signature")
 ASKED_PARTS: Final = ("backends",)
 """Run only where they are asked for."""
 
@@ -266,8 +222,6 @@ def report(
                 for threads in range(2, cores + 1 if batch_size > 1 else 0):
                     line += f", {core_speed(sfen, playouts, batch_size, threads):8,.0f} playouts/s in {threads} threads"
                 yield line
-    if "growth" in parts:
-        yield from growth((10_000, 100_000, 1_000_000))
     if "network" in parts:
         network = Network(SHOGI)
         yield from network.prepare(options)
@@ -280,9 +234,6 @@ def report(
     if "sparse" in parts:
         for name, sfen in POSITIONS.items():
             yield f"sparse       {name:12}: {sparse_speed(sfen)}"
-    for game in GAMES.values():
-        if game.name in parts:
-            yield from game.speeds(playouts)
     if "signature" in parts:
         yield f"signature {signature()}"
     if "backends" in parts:

@@ -7,7 +7,7 @@ Light, as long as nothing is asked: an entry imports what it gives in the proper
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -288,10 +288,6 @@ class GameEntry(ABC):
     def exam(self) -> Exam | None:
         """What ends a speedrun once a network passes it, made anew; None: there is none. Raises OneLineError."""
         return None
-
-    def speeds(self, playouts: int) -> Iterator[str]:
-        """What `pydlshogi.bench` prints of it, where it is asked for by its name: lines with rates."""
-        yield from ()
 
     def opening(self, position: Any, before: OpeningNames) -> OpeningNames:
         """What players call the way to a position, where the one before it had these names."""

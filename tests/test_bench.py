@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from pydlshogi import bench, bench_backends
-from pydlshogi.catalogue import GAMES
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.weights import write_weights
@@ -45,30 +44,25 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twelve speeds, three lines on growth, a network's name and speeds, three sparse networks, other games, and the
-    signature."""
+    """Twelve speeds, a network's name and speeds, three sparse networks, and the signature."""
     monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
     monkeypatch.setattr(bench, "available_cores", lambda: 2)
-    monkeypatch.setattr(bench, "growth", lambda sizes: [f"to {size}" for size in sizes])
     monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
     monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
-    for game in GAMES.values():
-        monkeypatch.setattr(game, "speeds", lambda _, name=game.name: [f"{name}: 8,765 playouts/s"])
     options = MCTSPlayerOptions()
     options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "auto", 4
     options.threads, options.eval_coef = 1, 600
     write_weights(Path(options.modelfile), network(PLAIN))
     lines = list(bench.report(bench.PARTS, 64, 0.01, options))
-    assert len(lines) == 12 + 3 + 2 + 3 + len(GAMES)
+    assert len(lines) == 12 + 2 + 3 + 1
     one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
         assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
-    assert lines[15].startswith("net.npz: Winograd on CPU")
+    assert lines[12].startswith("net.npz: Winograd on CPU")
     rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
-    assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[16])
-    assert [line.split(": ")[1].strip() for line in lines[17:20]] == ["4,321 evaluations/s"] * 3
-    others = [f"{name}: 8,765 playouts/s" for name in GAMES if name != "shogi"]
-    assert lines[20:] == [*others, "signature 0123abcd"]
+    assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[13])
+    assert [line.split(": ")[1].strip() for line in lines[14:17]] == ["4,321 evaluations/s"] * 3
+    assert lines[17:] == ["signature 0123abcd"]
 
 
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,7 +114,7 @@ def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[s
     [
         (["--playouts", "-1"], "--playouts: must be at least 0"),
         (["--seconds", "nan"], "--seconds: must be at least 0.001"),
-        (["speed"], "speed is no part: core, growth, network"),
+        (["speed"], "speed is no part: core, network, sparse"),
         (["--compare", "/nowhere"], "/nowhere is no checkout"),
     ],
 )

@@ -1,6 +1,6 @@
 """Dobutsu shogi as one of the games of the catalogue."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pydlshogi.entry import Exam, GameEntry, Look, Name, Opponent, ladder
@@ -112,11 +112,6 @@ class Dobutsu(GameEntry):
         from pydlshogi.games.dobutsu.critical import exam
 
         return exam()
-
-    def speeds(self, playouts: int) -> Iterator[str]:
-        from pydlshogi.games.dobutsu.bench import speeds
-
-        return speeds(playouts)
 
     def in_danger(self, position: "DobutsuPosition") -> str:
         from pydlshogi.games.dobutsu.position import threatened_lion

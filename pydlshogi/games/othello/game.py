@@ -1,6 +1,6 @@
 """Othello as one of the games of the catalogue."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pydlshogi.entry import GameEntry, Look, Name, OpeningNames, Opponent
@@ -124,11 +124,6 @@ class Othello(GameEntry):
         from pydlshogi.games.othello.files import FILES
 
         return FILES
-
-    def speeds(self, playouts: int) -> Iterator[str]:
-        from pydlshogi.games.othello.bench import speeds
-
-        return speeds(self.mcts)
 
     def opening(self, position: "OthelloPosition", before: OpeningNames) -> OpeningNames:
         from pydlshogi.games.othello.openings import opening
