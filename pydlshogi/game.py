@@ -108,9 +108,6 @@ class PlayedPosition(Position, Protocol):
     def settings(self) -> Records:
         """What was chosen of the rules, as one record of `Rules.settings`."""
 
-    def last_move(self) -> int:
-        """The move that led here. IndexError at the start."""
-
     def sfen(self) -> str:
         """The position as text, from which it can be set up again."""
 

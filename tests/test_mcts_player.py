@@ -1,7 +1,6 @@
 """MCTSPlayer on positions whose right answer a reader can see."""
 
 import re
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -396,24 +395,6 @@ def test_with_no_time_for_a_look_the_answer_is_what_the_tree_knows_else_any_move
     assert thinker.go(btime=1, wtime=1).move == "G*5b"
 
 
-def stochastic_ponder(thinker: Thinker, end: Callable[[Clock], None]) -> BestMove:
-    """The answer to a ponder on all replies to all but the last of the moves, ended after 1000 playouts."""
-    clock = Clock(Limits(ponder=True, nodes=2000))
-    return thinker.think(clock, lambda info: end(clock) if (info.nodes or 0) > 1000 else None)
-
-
-def test_stochastic_ponder_knows_every_reply() -> None:
-    """It thinks about the opponent's position, so the tree holds a reply nobody expected."""
-    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder="true", PV_Interval=0, MultiPV=ALL_MOVES)
-    legal = thinker.legal_moves()
-    assert stochastic_ponder(thinker, Clock.stop).move in legal
-    assert len(thinker.infos) > 5
-    assert {info.pv[0] for info in thinker.infos if info.pv} <= set(legal)
-    thinker.moves = ("7g7f", "8c8d")
-    thinker.go(nodes=1)
-    assert thinker.visits > 5
-
-
 def test_rules_chosen_after_the_position_hold_at_once() -> None:
     """After the next move the game is drawn."""
     thinker = Thinker(START, ("7g7f", "3c3d"), Draw_Value_Black=900)
@@ -424,9 +405,8 @@ def test_rules_chosen_after_the_position_hold_at_once() -> None:
     assert thinker.last.score_cp == centipawns(0.9, 756)
 
 
-@pytest.mark.parametrize("stochastic", ["false", "true"])
-def test_ponderhit_turns_pondering_into_a_timed_search(stochastic: str) -> None:
-    thinker = Thinker(START, ("7g7f", "3c3d"), Stochastic_Ponder=stochastic, PV_Interval=0)
+def test_ponderhit_turns_pondering_into_a_timed_search() -> None:
+    thinker = Thinker(START, ("7g7f", "3c3d"), PV_Interval=0)
     clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=400))
     answer = thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
     assert answer.move in thinker.legal_moves()

@@ -163,9 +163,6 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         "moves up to (20 - level) % worse; below 8 it plays plausible moves without a search",
     )
     clear_hash = Button("Clear_Hash", aliases=("ClearHash",), help="forget the search tree")
-    stochastic_ponder = Check(
-        "Stochastic_Ponder", False, help="ponder on all replies of the opponent instead of the expected one"
-    )
     consideration_mode = Check(
         "ConsiderationMode", False, help="for analysis: always the best move, never resign, never stop early"
     )

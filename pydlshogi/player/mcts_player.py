@@ -6,7 +6,7 @@ game: what a game adds is in `pydlshogi.games`.
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from pydlshogi.player.base_player import (
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
-from pydlshogi.player.lines import Lines, candidates, centipawns, usi_line
+from pydlshogi.player.lines import Lines, candidates, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import Network, NetworkPlayer
 from pydlshogi.player.thinking import MateSearcher, Thinking, playouts_a_second
@@ -121,11 +121,6 @@ class MCTSPlayer(NetworkPlayer):
         only = moves_named(position, clock.limits.searchmoves)
         try:
             self._set_up(search, position, only)
-            stochastic = self.options.stochastic_ponder and not clock.limits.searchmoves
-            if stochastic and clock.pondering and position.past_board_keys():
-                answer = self._ponder(position, thinking, search, clock, report)
-                if clock.pondering:
-                    return answer
             self.mate_searcher.begin(position, self.mate_searcher.plies_of(self.options))
             if not self.mate_searcher.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
@@ -133,7 +128,9 @@ class MCTSPlayer(NetworkPlayer):
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
             lines = Lines(position, search, self.mate_searcher, self.eval_coef)
-            self._run(thinking, clock, lambda: self._report(lines, search, clock, report))
+            interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_of, self.options)
+            say = partial(self._report, lines, search, clock, report)
+            thinking.run(say, interval, nodes, lambda: self.options.watched(clock))
         except BaseException:
             self._discard_search()  # it holds playouts that were never backed up
             raise
@@ -155,45 +152,6 @@ class MCTSPlayer(NetworkPlayer):
         search.puct = puct
         search.boards.settings = rules
         self.network.set_temperature(temperature / 100)
-
-    def _run(self, thinking: Thinking, clock: Clock, report: Callable[[], None], *, ponder: bool = False) -> None:
-        interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_of, self.options)
-        thinking.run(report, interval, nodes, lambda: self.options.watched(clock), ponder=ponder)
-
-    def _ponder(
-        self, position: PlayedPosition, thinking: Thinking, search: Search, clock: Clock, report: Report
-    ) -> BestMove:
-        """Stochastic_Ponder: search all the opponent's moves, not only the expected one, until it has moved.
-
-        The answer is for the expected move, and for when another one was played: GUIs ignore it then, and the tree
-        keeps what it knows of the move that was.
-        """
-        before = position.copy()
-        expected = before.last_move() & 0xFFFF
-        before.pop()
-        puct = search.puct
-        search.puct = puct._replace(draw_value=1.0 - puct.draw_value)  # the opponent is at the root
-        search.set_root(before)
-        self.mate_searcher.begin(before, self.mate_searcher.plies_of(self.options))
-        root = Root(search)
-
-        def known() -> Info:
-            """Of the position after the expected move."""
-            value = next((move.value for move in root.moves() if move.move == expected), math.nan)
-            score = centipawns(0.5 if math.isnan(value) else 1 - value, self.eval_coef)
-            line = usi_line(before, root.line(expected))[1:] if root.expanded else ()
-            pv = line or (any_move(position).move,)
-            return Info(time=round(clock.elapsed()), nodes=search.playouts, score_cp=score, pv=pv)
-
-        self._run(thinking, clock, lambda: report(known()), ponder=True)
-        last = known()
-        search.puct = puct
-        if clock.pondering:
-            report(last)  # before the wait: other threads may have made all the playouts between two reports
-        clock.wait_until_hit()
-        if not clock.pondering:
-            clock.count_anew()  # as the next search will its playouts
-        return BestMove(*last.pv[:2])
 
     def _choose(self, position: PlayedPosition, search: Search, clock: Clock, report: Report) -> BestMove:
         """The answer to the search that has ended, its line reported last."""

@@ -105,14 +105,12 @@ class Thinking:
         interval: float,
         mate_nodes: Callable[[], float],
         watched: Callable[[], bool],
-        *,
-        ponder: bool = False,
     ) -> None:
         """Make playouts until the answer is certain or time is up.
 
         `report` says what is known so far, each `interval` milliseconds. `mate_nodes`: what the mate searcher may spend
         after a full batch. `watched`: whether the user asks for the best move and plays no game; a ponderhit may change
-        it. `ponder`: end also when the opponent has moved, with nothing under way, for another root follows.
+        it.
         """
         search, root, clock, mate_searcher = self._search, self._root, self._clock, self._mate_searcher
         clock.think()
@@ -120,7 +118,7 @@ class Thinking:
             mate_searcher.look_at_root(self._time_left)
         reported = -math.inf
         with self._pipeline.running(self._wanted):
-            while clock.pondering or not ponder:
+            while True:
                 solved = bool(mate_searcher.solution()) and not clock.limits.searchmoves
                 if solved or self._certain(watched()):
                     break
@@ -145,7 +143,7 @@ class Thinking:
                     self._latency.record(made, milliseconds() - began)
                 share = min(1.0, (search.playouts - before) / _FULL_BATCH)
                 mate_searcher.look_between(root, mate_nodes() * share, self._time_left)
-        if ponder or search.playouts >= clock.budget.nodes:
+        if search.playouts >= clock.budget.nodes:
             self._pipeline.finish()  # all that was asked for counts; where time is up, nobody waits for the others
         clock.settle()
 
