@@ -83,8 +83,6 @@ def begin(
 ) -> tuple[Run, Dataset]:
     """The run at its start or as the checkpoint `state` has it, and what it learns from."""
     init = first_weights(settings, encoding) if state is None else None
-    if init and settings.kind != SPARSE:
-        init = entry.reencoded(encoding, init)
     kept = {LOGGED: 0, **(state.get("kept", {}) if state else {})}
     dataset = entry.load(settings, encoding, kept)
     # Before a network of that batch takes all memory.

@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import KINDS, PLAIN_LAYERS, Architecture, architecture_for
-from pydlshogi.network.weights import Weights
 from pydlshogi.support import OneLineError
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import SettingError, check, setting
@@ -152,5 +151,3 @@ class TrainingEntry(NamedTuple):
     """Settings of the game that may be said anew."""
     quick: Mapping[str, Any] = {}
     """What --quick sets."""
-    reencoded: Callable[[Encoding, Weights], Weights] = lambda _, weights: weights
-    """A network to begin with, as the encoding sees the game. Raises ModelError."""

@@ -135,9 +135,9 @@ def _hand(words: Uint32Array, side: int) -> int:
 
 
 # The book's order: squares go along the ranks from 9a; gold comes before bishop and rook, on the board and in hand.
-BOOK_SQUARE: Final[Int8Array] = np.array([9 * (square % 9) + 8 - square // 9 for square in range(81)], np.int8)
+_BOOK_SQUARE: Final[Int8Array] = np.array([9 * (square % 9) + 8 - square // 9 for square in range(81)], np.int8)
 """By cshogi's number of a square."""
-BOOK_PLANE: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13], np.int8)
+_BOOK_PLANE: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4, 7, 8, 9, 10, 11, 12, 13], np.int8)
 """By cshogi's kind of a piece, its plane among those of its side."""
 _BOOK_HELD: Final = np.array(HELD)
 _BOOK_MOST_HELD: Final = np.array(MAX_PIECES_IN_HAND)
@@ -171,7 +171,7 @@ def _list_book(packed: Uint32Array, active: Int32Array, full: Int32Array) -> tup
     for side in range(2):
         own, first = of_side(board, side), side * PLANES_PER_SIDE
         for kind in range(1, _KINDS + 1):
-            a = _list(active, a, 81 * (first + BOOK_PLANE[kind]), of_kind(board, own, kind), BOOK_SQUARE)
+            a = _list(active, a, 81 * (first + _BOOK_PLANE[kind]), of_kind(board, own, kind), _BOOK_SQUARE)
         f = _list_hand(full, f, first + _KINDS, _hand(packed, side), _BOOK_MOST_HELD)
     return a, f
 
@@ -190,7 +190,7 @@ _DIRECTION: Final[Int8Array] = np.array(
     [[_direction(origin, target) for target in range(81)] for origin in range(81)], np.int8
 )
 _DROPS: Final = 2 * UNPROMOTED_DIRECTIONS
-BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
+_BOOK_DROP: Final[Int8Array] = np.array([0, 0, 1, 2, 3, 5, 6, 4], np.int8)
 """By cshogi's kind of the piece dropped, its place among the drops."""
 
 
@@ -214,21 +214,21 @@ def _label(state: Record, move: int, squares: Int8Array, drops: Int8Array) -> in
 @rule
 def book_label(state: Record, move: int) -> int:
     """The drops in the order P L N S G B R."""
-    return _label(state, move, BOOK_SQUARE, BOOK_DROP)
+    return _label(state, move, _BOOK_SQUARE, _BOOK_DROP)
 
 
 # dlshogi's order is cshogi's.
 _DLSHOGI_SQUARE: Final[Int8Array] = np.arange(81, dtype=np.int8)
 _DLSHOGI_DROP: Final[Int8Array] = np.arange(-1, 7, dtype=np.int8)
-DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
+_DLSHOGI_MOST_HELD: Final = np.array([8, 4, 4, 4, 4, 2, 2])
 """By the place of a kind in `MAX_PIECES_IN_HAND`, the planes that there are for it."""
 _COUNTED: Final = 3
 """Planes that count attackers: the n-th shows the squares that at least n pieces attack."""
-DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
+_DLSHOGI_PER_SIDE: Final = 2 * _KINDS + _COUNTED
 """Planes of a side on the board: its pieces, in cshogi's order, come first."""
-DLSHOGI_HELD: Final = 28
+_DLSHOGI_HELD: Final = 28
 """Planes of a hand."""
-_DLSHOGI_PLANES: Final = 2 * (DLSHOGI_PER_SIDE + DLSHOGI_HELD) + 1
+_DLSHOGI_PLANES: Final = 2 * (_DLSHOGI_PER_SIDE + _DLSHOGI_HELD) + 1
 _HISTORY_PLANES: Final = _DLSHOGI_PLANES + _STEPS
 _NYUGYOKU_PIECES, _NYUGYOKU_POINTS = 10, 20
 """Planes that count down what a declaration lacks."""
@@ -242,7 +242,7 @@ def _list_dlshogi(packed: Uint32Array, active: Int32Array, full: Int32Array) -> 
     board = _board(packed)
     blockers = occupied(board)
     for side in range(2):
-        own, first = of_side(board, side), 81 * DLSHOGI_PER_SIDE * side
+        own, first = of_side(board, side), 81 * _DLSHOGI_PER_SIDE * side
         once = twice = thrice = nothing()
         for kind in range(1, _KINDS + 1):
             pieces = of_kind(board, own, kind)
@@ -257,7 +257,7 @@ def _list_dlshogi(packed: Uint32Array, active: Int32Array, full: Int32Array) -> 
         for squares in (once, twice, thrice):
             a = _list(active, a, first + 81 * 2 * _KINDS, squares, _DLSHOGI_SQUARE)
             first += 81
-        f = _list_hand(full, f, 2 * DLSHOGI_PER_SIDE + side * DLSHOGI_HELD, _hand(packed, side), DLSHOGI_MOST_HELD)
+        f = _list_hand(full, f, 2 * _DLSHOGI_PER_SIDE + side * _DLSHOGI_HELD, _hand(packed, side), _DLSHOGI_MOST_HELD)
     if packed[_HANDS + 1] >> 24 & 1:
         full[f] = _DLSHOGI_PLANES - 1
         f += 1
@@ -359,7 +359,7 @@ DLSHOGI: Final = BOOK._replace(
     label_moves=labelled_by("dlshogi", dlshogi_label),
     list_active=listed_by("dlshogi", _list_dlshogi),
     symmetries=(_mirror(_DLSHOGI_PLANES, step=9),),
-    parts=(2 * DLSHOGI_PER_SIDE, 2 * DLSHOGI_HELD + 1),
+    parts=(2 * _DLSHOGI_PER_SIDE, 2 * _DLSHOGI_HELD + 1),
 )
 """dlshogi's 62 planes of the board and 57 of hands and check: where pieces stand, what they attack, how often a square
 is attacked, as `cshogi.dlshogi.make_input_features` makes them; labels as `make_move_label`."""
@@ -381,7 +381,7 @@ NYUGYOKU: Final = DLSHOGI._replace(
     pack=pack_nyugyoku,
     list_active=listed_by("nyugyoku", _list_nyugyoku),
     symmetries=(_mirror(_NYUGYOKU_PLANES, step=9),),
-    parts=(2 * DLSHOGI_PER_SIDE, _NYUGYOKU_PLANES - 2 * DLSHOGI_PER_SIDE),
+    parts=(2 * _DLSHOGI_PER_SIDE, _NYUGYOKU_PLANES - 2 * _DLSHOGI_PER_SIDE),
 )
 """dlshogi's default since May 2026, 62 and 119 planes: `cshogi.dlshogi.use_nyugyoku_features`. For each side one more
 that is full when its king has entered, ten for the pieces that it lacks there to declare, and twenty for the points;
@@ -389,8 +389,6 @@ none of these is set where it has more than enough."""
 
 ENCODINGS: Final = (BOOK, DLSHOGI, HISTORY, NYUGYOKU)
 """Of networks; a file is matched with the first that suits it."""
-EXTENDED: Final = (HISTORY, NYUGYOKU)
-"""Those that begin with dlshogi's planes: a network for these may be rewritten for them."""
 
 MOVES: Final = BOOK._replace(
     name="moves",

@@ -25,7 +25,6 @@ from pydlshogi.games.shogi.training.recorded import (
     with_legal_moves,
 )
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, limit_repeats
-from pydlshogi.games.shogi.training.reencoding import in_planes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import SettingError, pool_of, setting
 from pydlshogi.support.files import cache_folder
@@ -215,4 +214,4 @@ def fit_for_play(predict: Predict, positions: Positions, encoding: Encoding) -> 
     }
 
 
-TRAINING: Final = TrainingEntry(Settings, ShogiDataset, ON_RESUME, QUICK, in_planes_of)
+TRAINING: Final = TrainingEntry(Settings, ShogiDataset, ON_RESUME, QUICK)
