@@ -753,7 +753,7 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert wanted() == [(ply, 3 * visits) for ply in range(7)]
     state = looked(0.5, 0.5, 0.5, 0.8, 0.2, 0.8, 0.2)  # the third move loses 30 %, and the judged ones after it nothing
     assert marked(state) == [(3, "??", False)]
-    assert [state["judging"][name] for name in ("look", "left", "of", "seconds")] == [2, 4, 4, None]
+    assert [state["judging"][name] for name in ("look", "left", "of", "own")] == [2, 4, 4, False]
     assert wanted() == [(ply, 30 * visits) for ply in (1, 2, 3, 4)]
     assert looked(0.5, 0.5, 0.65, 0.22)["judging"]["look"] == 3
     assert wanted() == [(ply, 120 * visits) for ply in (2, 3)]
@@ -764,9 +764,11 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     assert [side["accuracy"] for side in (black, white)] == pytest.approx([89.2, 100], abs=0.1)  # of 0, 6 and 2 %
     monkeypatch.setattr(review, "MOST_DEEP", 2)  # two moves lose much, and the last look is for the worse alone
     board.do("judge", on=True)
-    asked.pop(first).tell(Answer(0, (Info(score_cp=0, win_rate=0.5, nodes=1, pv=("1g1f",)),), "1g1f"))
+    for turn in (0, 1):
+        assert board.state()["judging"]["seconds"] is None
+        asked.pop(first).tell(Answer(turn, (Info(score_cp=0, win_rate=0.5, nodes=1, pv=("1g1f",)),), "1g1f"))
     assert board.state()["judging"]["seconds"] > 0
-    looked(0.5, 0.5, 0.8, 0.2, 0.8, 0.6)
+    looked(0.5, 0.8, 0.2, 0.8, 0.6)
     looked(0.5, 0.5, 0.8, 0.2, 0.8, 0.6)
     assert wanted() == [(ply, 40 * visits) for ply in (5, 6)]
     assert marked(looked(0.8, 0.6)) == [(3, "??", True), (6, "??", True)]
@@ -774,6 +776,31 @@ def test_a_review_looks_longer_where_much_was_lost(board: Board, asked: list[Tas
     first = len(asked)
     board.do("judge", on=True)
     assert looked(1, 1)["summary"][0]["accuracy"] == 0  # all was lost by one move
+
+
+def test_mistakes_of_the_reader_are_looked_at_before_those_of_the_engine(
+    board: Board, asked: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands, rates = [0.0], [0.5, 0.5, 0.8, 0.2, 0.8, 0.5, 0.5]  # White's first move loses 30 %, so does Black's third
+    monkeypatch.setattr(review, "monotonic", lambda: hands[0])
+    board.new(start=f"{EVEN} moves 7g7f 3c3d 2g2f 8c8d 2f2e 8d8e", sides=("", "easy"))
+    assert board.do("resign") == ""
+    first, looks = len(asked), list[tuple[int, bool, list[int], float | None]]()
+    board.do("judge", on=True)
+    while judging := board.state()["judging"]:
+        tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
+        del asked[first:]
+        looks.append((judging["look"], judging["own"], [task.question.turn for task in tasks], judging["seconds"]))
+        for task in tasks:
+            hands[0] += {200: 1, 2000: 4, 8000: 10}[(task.question.visits or 0) * 10]
+            answer(task, rates[task.question.turn])
+    assert looks == [
+        (1, False, [0, 1, 2, 3, 4, 5, 6], None),
+        (2, True, [3, 4, 5, 6], (4 + 3) * 3 + 4 * 9),  # a longer look takes three times as long, as far as is known
+        (3, True, [4, 5], 3 * 4 + 4 * 12),
+        (2, False, [0, 1, 2], 3 * 4 + 2 * 12),
+        (3, False, [1, 2], 2 * 12),
+    ]
 
 
 def answer(task: Task, win_rate: float, score_mate: int | None = None) -> None:

@@ -1,16 +1,17 @@
 """What the engines have said of the positions of a game, and the analysis of all its moves. It knows no lock.
 
 The analysis looks at all positions quickly; then ten times as long at those around moves that lost much; then longer
-again at those of moves that are mistakes or blunders still. A mark is sure when no later look can change it.
+again at those of moves that are mistakes or blunders still; both first where people moved who play an engine. A mark is
+sure when no later look can change it.
 """
 
 import json
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import fmean
+from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.analysis import (
@@ -32,6 +33,8 @@ from pydlshogi.web.tree import Node, written
 
 LOOKS: Final = (1, 10, 40)
 """How much longer than the first look each look at a position takes."""
+LONGER: Final = 3.0
+"""How many times the time of the one before a look takes, while none has been measured: all look for mates alike."""
 DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
 MOST_DEEP: Final = 50
@@ -57,16 +60,9 @@ class _Look(NamedTuple):
     asked: dict[Node, Task]
     """What has not been answered."""
     since: float
-    """On the monotonic clock, in seconds."""
-
-    def state(self) -> dict[str, Any] | None:
-        """What a page shows of it: the position that is looked at, and how many seconds are left for the look."""
-        if not self.asked:
-            return None
-        left = len(self.asked)
-        done = self.positions - left
-        seconds = (time.monotonic() - self.since) / done * left if done else None
-        return {"look": self.number + 1, "left": left, "of": self.positions, "seconds": seconds}
+    """When its first position was answered, for which an engine may have been loaded; in seconds, monotonic."""
+    own: bool = False
+    """Moves of the reader alone are looked at again."""
 
 
 class Review:
@@ -87,6 +83,8 @@ class Review:
         """Positions that are analysed."""
         self._depth = 1
         self._look = _Look(0, 0, {}, 0.0)
+        self._costs: dict[int, float] = {}
+        """Seconds that a position takes, by the number of the look."""
         self._tries = False
         """What is analysed are moves that were tried afterwards."""
         self.found = False
@@ -129,7 +127,7 @@ class Review:
     def start(self, depth: int) -> None:
         """Analyse the line that is shown, anew."""
         self.stop()
-        self._analysed, self._looks, self._depth, self._tries = {}, {}, depth, False
+        self._analysed, self._looks, self._costs, self._depth, self._tries = {}, {}, {}, depth, False
         self._analyse(0, self._game.line)
 
     def judge_tried(self) -> None:
@@ -189,7 +187,7 @@ class Review:
         summed = left.line if left and all(node in self._analysed for node in left.line) else line
         counted = judged if summed is line else self.judgements(summed)
         return {
-            "judging": self._look.state(),
+            "judging": self._progress() if self._look.asked else None,
             "winRates": [self.win_rate(node) for node in line],
             "judged": [self._said_of(each, line) for each in judged] or self._recorded(line),
             "practice": self.tasks(line),
@@ -253,9 +251,29 @@ class Review:
         least = max(number for number, marks in enumerate(_DOUBTFUL) if number == 0 or judged.mark in marks)
         return all(self._looks.get(node, 0) >= least for node in line[judged.number - 1 : judged.number + 1])
 
-    def _begin(self, number: int, positions: Sequence[Node]) -> None:
+    def _progress(self) -> dict[str, Any]:
+        """What a page shows of the look under way, and about how many seconds the analysis takes still."""
+        look, costs, left = self._look, self._costs, len(self._look.asked)
+        done = look.positions - left
+        share = look.positions / done if done and look.number == 0 else 1.0
+        if done > 1:
+            costs[look.number] = (monotonic() - look.since) / (done - 1)
+        seconds, known = 0.0, max(costs, default=0)
+        for number in range(len(LOOKS)):
+            count = len({*self._wanted(number, (0, 1)), *(look.asked if number == look.number else ())})
+            cost = costs.get(number, costs.get(known, 0.0) * LONGER ** (number - known))
+            seconds += cost * min(count * (share if number else 1.0), self._room if number == 2 else math.inf)
+        about = seconds if costs else None
+        return {"look": look.number + 1, "left": left, "of": look.positions, "own": look.own, "seconds": about}
+
+    @property
+    def _room(self) -> int:
+        """Positions that the last look may still be for."""
+        return max(0, MOST_DEEP - sum(look == 2 for look in self._looks.values()))
+
+    def _begin(self, number: int, positions: Sequence[Node], own: bool = False) -> None:
         """Look at some positions of the line."""
-        self._look = _Look(number, len(positions), {}, time.monotonic())
+        self._look = _Look(number, len(positions), {}, 0.0, own)
         entry, wanted, moves = self._game.entry, {*positions}, tuple(node.move for node in self._line[1:])
         for ply, node in enumerate(self._line):
             if node in wanted:
@@ -271,6 +289,8 @@ class Review:
     def _answered(self, node: Node, answer: Answer) -> None:
         if not answer.final:
             return
+        if len(self._look.asked) == self._look.positions:
+            self._look = self._look._replace(since=monotonic())
         del self._look.asked[node]
         self._looks[node] = self._look.number
         if answer.move or answer.lines:
@@ -285,22 +305,27 @@ class Review:
 
     def _look_again(self) -> None:
         """Begin the next look, if any position needs one. What it changes may call for another one of the same kind."""
-        judged = sorted(self.judgements(self._line), key=lambda each: (each.discs or 0, each.loss), reverse=True)
-        for number, around in ((1, 1), (2, 0)):  # the second look takes the neighbours along
-            nodes = dict.fromkeys(
-                node
-                for each in judged
-                if each.mark in _DOUBTFUL[number]
-                for node in self._line[max(0, each.number - 1 - around) : each.number + 1 + around]
-                if self._looks.get(node, 0) < number
-            )
-            room = MOST_DEEP - sum(look >= number for look in self._looks.values()) if number == 2 else len(nodes)
-            for node in [*nodes][max(0, room) :]:  # nobody looks there any more: its mark is sure
+        people = self._game.people
+        for sides, number in product((people, (0, 1)), (1, 2)):
+            nodes = self._wanted(number, sides)
+            room = self._room if number == 2 else len(nodes)
+            for node in nodes[room:]:  # nobody looks there any more: its mark is sure
                 self._looks[node] = number
-                del nodes[node]
-            if nodes:
-                self._begin(number, [*nodes])
+            if nodes[:room]:
+                self._begin(number, nodes[:room], sides is people and len(people) == 1)
                 return
+
+    def _wanted(self, number: int, sides: Sequence[int]) -> list[Node]:
+        """Positions that a look is for, of moves of these sides, those of the gravest mistakes first."""
+        around = number == 1  # the second look takes the neighbours along
+        judged = sorted(self.judgements(self._line), key=lambda each: (each.discs or 0, each.loss), reverse=True)
+        nodes = dict.fromkeys(
+            node
+            for each in judged
+            if each.turn in sides and each.mark in _DOUBTFUL[number]
+            for node in self._line[max(0, each.number - 1 - around) : each.number + 1 + around]
+        )
+        return [node for node in nodes if self._looks.get(node, 0) < number]
 
 
 def _kept(answer: Answer) -> list[Any]:

@@ -187,9 +187,9 @@ function showButtons () {
     say('pauseGame', word(state.pace.paused ? 'goOnGame' : 'pauseGame'))
     $('pace').value = state.pace.seconds
   }
-  const { look, left, of, seconds } = state.judging ?? { left: 0, of: 1 }
+  const { look, left, of, own: yours, seconds } = state.judging ?? { left: 0, of: 1 }
   Object.assign($('progress'), { max: of, value: of - left })
-  $('looked').textContent = look ? word('looked').replace('#l', look).replace('#n', of - left + 1).replace('#o', of).replace('#s', Math.ceil(seconds) || '…') : ''
+  $('looked').textContent = look ? word(yours ? 'looked own' : 'looked').replace('#l', look).replace('#n', of - left + 1).replace('#o', of).replace('#s', Math.ceil(seconds) || '…') : ''
   const looksThrough = !state.sides[0] && !state.sides[1]
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
