@@ -219,6 +219,13 @@ def test_what_is_no_binary_book_is_one_line(change: Callable[[bytes], bytes], tm
         YbbBook(path)
 
 
+def test_a_move_to_no_square_is_a_damaged_book(tmp_path: Path) -> None:
+    data = ybb_of({START.removesuffix(" 1"): [("7g7f", 1, 1)]}, depths=False)
+    (tmp_path / "book.ybb").write_bytes(data[:-4] + struct.pack("<Hh", 81, 1))
+    with pytest.raises(BookError, match=r"book\.ybb: it is damaged"):
+        YbbBook(tmp_path / "book.ybb").find(START)
+
+
 def protobuf(*fields: tuple[int, int | bytes]) -> bytes:
     def varint(number: int) -> bytes:
         number &= (1 << 64) - 1
@@ -257,7 +264,13 @@ def test_books_of_shogigui(tmp_path: Path) -> None:
     assert book.find("4k4/9/9/9/9/9/9/9/4K4 b P 9") == [BookMove("P*5e", None, 0, 0, 2)]
 
 
-@pytest.mark.parametrize("data", [b"", b"\x1a", sbk()[:-3], b"#YANEURAOU-DB2016 1.00\n", b"\x1a\x04\x4a\x02\x08\xff"])
+WEIGHT_IS_TEXT = protobuf((3, protobuf((9, protobuf((1, 0x1007677), (3, b"x"))))))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\x1a", sbk()[:-3], b"#YANEURAOU-DB2016 1.00\n", b"\x1a\x04\x4a\x02\x08\xff", WEIGHT_IS_TEXT],
+)
 def test_what_is_no_book_of_shogigui_is_one_line(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "book.sbk").write_bytes(data)
     with pytest.raises(BookError, match=r"book\.sbk: (not a book|the book holds no position)"):

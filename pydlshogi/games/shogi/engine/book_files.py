@@ -111,12 +111,14 @@ class BookFile(ABC):
         try:
             with self._lock:
                 return self._find(sfen)
-        except (OSError, OverflowError, ValueError) as error:
+        except OSError as error:
             raise self._error(error) from error
+        except (IndexError, OverflowError, ValueError) as error:
+            raise self._error("it is damaged") from error
 
     @abstractmethod
     def _find(self, sfen: str) -> list[BookMove]:
-        """The same; raises OSError and ValueError too."""
+        """The same; raises OSError, and IndexError, OverflowError or ValueError where the file is damaged."""
 
     def _error(self, reason: object) -> BookError:
         return BookError(f"{self.path}: {getattr(reason, 'strerror', None) or reason}")
@@ -345,7 +347,7 @@ def _state(data: Any) -> _State:
                 usi = f"{file}{'?abcdefghi??????'[rank]}{target}{'+' if int(number) >> 19 & 1 else ''}"
             else:
                 usi = f"{'?PLNSGBR????????'[int(number) >> 24 & 15]}*{target}"
-            moves.append(_Move(usi, mark, weight, leads_to - (1 << 64) if leads_to >> 63 else leads_to))
+            moves.append(_Move(usi, mark, int(weight), leads_to - (1 << 64) if leads_to >> 63 else leads_to))
     return _State(sfen, moves)
 
 
