@@ -1,4 +1,4 @@
-"""The way of docs/book.md walked: its commands, as a reader types them, print what the page shows."""
+"""The way of docs/book.md walked, and the terminal of docs/play.md: what a reader types prints what the page shows."""
 
 import re
 import shlex
@@ -51,6 +51,17 @@ def numbers(line: str) -> list[float]:
 def test_the_search_on_a_page_prints_its_table() -> None:
     ((command, shown),) = [step for step in STEPS if "examples." in step[0]]
     assert list(missing(shown, walked(command, Path("runs")), 0)) == []
+
+
+def test_the_terminal_prints_what_the_page_shows() -> None:
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```text\n\$ bat/mcts_player\.sh\n(.*?)```", page, re.DOTALL)
+    shown = [line for line in block.splitlines() if line.startswith(("readyok", "info string", "bestmove"))]
+    typed = "\n".join(re.findall(r"^> (.*)", block, re.MULTILINE))
+    command = [sys.executable, "-m", "pydlshogi.usi.usi_mcts_player"]
+    done = subprocess.run(command, input=typed, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert len(shown) == 6
+    assert [line for line in shown if line not in done.stdout.splitlines()] == []
 
 
 @pytest.mark.long
