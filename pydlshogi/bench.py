@@ -142,9 +142,9 @@ def network_speed(network: Network, seconds: float) -> tuple[float, float]:
 
     Both by the clock on the wall and with as many threads, `seconds` each. Raises PlayerError where it has none.
     """
-    evaluator, batch_size, threads = network.now.evaluator, network.now.batch_size, network.now.threads
+    evaluator, batch_size, threads = network.loaded.evaluator, network.loaded.batch_size, network.loaded.threads
     if not isinstance(evaluator, NetworkEvaluator):
-        raise PlayerError(f"{network.now.description}, so nothing to measure")
+        raise PlayerError(f"{network.loaded.description}, so nothing to measure")
     search = network.new_search(512)
     search.set_root(ShogiPosition(MIDDLE_GAME))
     make_playouts(search, evaluator, 4 * batch_size, batch_size, threads)
@@ -226,7 +226,7 @@ def report(
         network = Network(SHOGI)
         yield from network.prepare(options)
         searched, bare = network_speed(network, seconds)
-        batch_size, threads = network.now.batch_size, network.now.threads
+        batch_size, threads = network.loaded.batch_size, network.loaded.threads
         yield (
             f"network      batch {batch_size:3}, {threads} thread{'' if threads == 1 else 's'}: {searched:8,.0f} "
             f"playouts/s, {bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"

@@ -1,7 +1,7 @@
 """Evaluators: they answer a batch of positions with a prior for every legal move and a value.
 
-`NetworkEvaluator` asks a backend; `UniformEvaluator` and `HashEvaluator` need no network and serve tests, benchmarks
-and the curious. What comes out is in the order of the legal moves that went in.
+`NetworkEvaluator` asks a backend, `Remembering` only once about a position; `Mixed` adds rollouts. `UniformEvaluator`
+and `HashEvaluator` need no network: they serve tests and benchmarks. Priors are in the order of the legal moves given.
 """
 
 from collections.abc import Callable
@@ -136,11 +136,11 @@ _REMEMBERED: Final = 1 << 24
 
 
 class _Memory(NamedTuple):
-    """One place for all positions whose hashes end alike: the newest of them has it."""
+    """Each position has the place that its hash, modulo the number of places, names; the newest one there is kept."""
 
     hashes: Uint64Array
     counts: Int32Array
-    """How many priors; a position that was not to be expanded has none."""
+    """How many priors each has: none if it was not to be expanded."""
     values: Float32Array
     priors: Float32Array
 

@@ -58,7 +58,7 @@ class Position(Protocol):
     """
 
     def copy(self) -> Self:
-        """The same position with the same past; neither feels what is played on the other."""
+        """The same position with the same past; what is played on one does not change the other."""
 
     def push(self, move: int, /) -> object:
         """Play `move`; its lowest 16 bits suffice. A pass, where the game has one, is a move."""
@@ -162,5 +162,5 @@ class Rules(NamedTuple):
     verdict: Callable[[Record, int, Uint16Array, int, Record, Record], int]
     """(state, ply, moves, count, settings, scratch) -> verdict by the position alone, its `count` legal moves known."""
     repetition: Callable[[Records, int], int]
-    """(trail, distance) -> verdict on trail[distance], whose board stood the same `distance` plies before, at trail[0];
-    the positions between lie between. UNDECIDED: this is no repetition, but an earlier one may be."""
+    """(trail, distance) -> verdict on the last of the consecutive states trail[0] to trail[distance], whose first and
+    last have the same board. UNDECIDED: this is no repetition, but one with an earlier state may be."""

@@ -305,7 +305,7 @@ def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) ->
         write_weights(tmp_path / "net.npz", weights)
         player.prepare()
         assert isinstance(player, NetworkPlayer)
-        assert f"1x{channels} " in player.network.now.description
+        assert f"1x{channels} " in player.network.loaded.description
         assert player.loading(options) is None
 
 

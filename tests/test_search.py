@@ -494,7 +494,7 @@ def test_the_page_plays_shogi_as_the_engine_does() -> None:
     search.set_root(position)
     while search.playouts < 100:
         batch.clear()
-        search.backup(search.gather(batch, 1), network.now.evaluator.evaluate(batch))
+        search.backup(search.gather(batch, 1), network.loaded.evaluator.evaluate(batch))
     visits = {stats.move: stats.visits for stats in Root(search).moves()}
     apart = [visits[move & 0xFFFF] - count for move, count in zip(page.root.moves, page.root.N.tolist(), strict=True)]
     assert sum(map(abs, apart)) <= 4, "the engine's priors and values are float32"

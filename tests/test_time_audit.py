@@ -41,8 +41,8 @@ class SlowThinker(Thinker):
         monkeypatch.setattr(thinking, "milliseconds", self.now)
         assert isinstance(self.player, MCTSPlayer)
         network = self.player.network
-        network.install(network.now._replace(evaluator=self.evaluator))
-        self.batch_size = network.now.batch_size
+        network.install(network.loaded._replace(evaluator=self.evaluator))
+        self.batch_size = network.loaded.batch_size
         self.player.latency = Latency(300, 300)  # as `prepare` would have measured it
 
     def now(self) -> float:

@@ -1,7 +1,7 @@
 """A player is asked what it thinks of a position: its move, and of all that it reports the lines that count.
 
-It calls back, for the player thinks in the thread that asks, and an iterator would need one more. Only the USI protocol
-does without it: a GUI reads every line as it comes.
+The player thinks in the thread that asks, and so lines on the way come by a callback. The USI protocol alone does not
+use this: a GUI reads every line.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import SearchOptions
 
 Lines: TypeAlias = tuple[Info, ...]
-"""By rank, the best first."""
+"""The lines by rank, the best first."""
 
 
 class Thought(NamedTuple):
     """The answer of a player."""
 
     clock: Clock
-    """Of the search that it comes from."""
+    """The clock of the search that it comes from."""
     move: str
     """A legal move, "resign" or "win"."""
     ponder: str | None = None

@@ -56,12 +56,13 @@ class Info:
     exact: bool = False
     """The score is proven: a win or a loss."""
     visits: int | None = None
-    """Of the first move of the line."""
+    """Visits of the first move of the line."""
     prior: float | None = None
-    """Of the first move of the line."""
+    """Prior of the first move of the line, 0 to 1."""
     pv: tuple[str, ...] = ()
+    """The line."""
     pv_visits: tuple[int, ...] = ()
-    """Of each move of the line, 0 for those that were found otherwise; none: nothing to say about that."""
+    """Visits of each move of the line, 0 for those that the mate searcher found; empty: not known."""
     string: str = ""
     """Free text; it travels on a line of its own."""
 
@@ -94,7 +95,7 @@ _steps: list[str] = []
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Inside, `what` is under way in this process, such as "loading net.npz": those who wait are shown it."""
+    """Inside the `with`, `under_way` gives `what`, such as "loading net.npz", for people who wait for it."""
     _steps.append(what)
     try:
         yield
@@ -103,12 +104,12 @@ def step(what: str) -> Iterator[None]:
 
 
 def under_way() -> str:
-    """What was begun last and goes on; "" where nothing does that says so."""
+    """The innermost `step` of this process; "": there is none."""
     return "".join(_steps[-1:])
 
 
-class Remarks(Protocol):
-    """What was loaded of a part of a player, ready for use."""
+class LoadedPart(Protocol):
+    """What was loaded for one part of a player, ready for use."""
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -116,7 +117,7 @@ class Remarks(Protocol):
 
 
 OptionsT = TypeVar("OptionsT")
-LoadedT = TypeVar("LoadedT", bound=Remarks)
+LoadedT = TypeVar("LoadedT", bound=LoadedPart)
 
 
 class Part(Generic[OptionsT, LoadedT]):
@@ -146,10 +147,10 @@ class Adviser(Part[OptionsT, LoadedT]):
 
 
 class Loaded(NamedTuple):
-    """What was loaded for the parts of a player. Others of its kind may take it over too."""
+    """What was loaded for the parts of a player. Players made in the same way may share it."""
 
-    parts: Sequence[tuple[int, Remarks]]
-    """By the number of the part."""
+    parts: Sequence[tuple[int, LoadedPart]]
+    """What was loaded, each with the number of its part."""
 
     @property
     def remarks(self) -> list[str]:
@@ -169,7 +170,7 @@ class BasePlayer(ABC):
         self.options = options
         self.parts = parts
         self.latency = Latency()
-        """Of the network's batches. Loading may measure it."""
+        """What the network's batches take. Loading may measure it."""
         self.overhead = Overhead()
 
     # Loading

@@ -28,16 +28,17 @@ class SeededRng(random.Random):
 DEVIATIONS: Final = 5.0
 """Standard errors between the value of a move and its lower bound."""
 LEAST_SHARE: Final = 0.15
-"""Of the most visits, which a move must have to be compared;"""
+"""A move with less than this share of the most visits is not compared."""
 LEAST_VISITS: Final = 10
-"""and visits that it must have: a few values agree by chance."""
+"""A move with fewer visits is not compared either: a few values may agree by chance."""
 
 
 def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
-    """The move whose value has the highest lower bound [KataGo's LCB]: of those with enough visits, and with a value no
-    lower than that of the best one. (KataGo compares lower values too, and so prefers a sure draw to a likely win.)
+    """The move whose value has the highest lower bound [KataGo's LCB].
 
-    It is the best one if that is proven. With few visits the bound lies deeper, much as Student's distribution has it.
+    `moves` are sorted, as by `Root.moves`. The first is chosen if it is proven. Else it is compared with moves of
+    enough visits whose value is as high or higher. (KataGo compares lower values too, and so prefers a sure draw to a
+    likely win.) With few visits the bound lies deeper, much as Student's distribution has it.
 
     >>> from pydlshogi.uct.root import MoveStats
     >>> most = MoveStats(move=1, visits=100, value=0.50, error=0.02, prior=0.6, plies=None)
@@ -60,9 +61,9 @@ def lcb_move(moves: Sequence[MoveStats]) -> MoveStats:
 
 
 def sample(moves: Sequence[MoveStats], cutoff: float, generator: random.Random) -> MoveStats:
-    """One of the moves whose value is within `cutoff` of the best, sampled by visits.
+    """One of the moves whose value is within `cutoff`, 0 to 1, of the first one's, sampled by visits.
 
-    The best itself if it is proven, or none of its visits has been backed up yet.
+    The first itself if it is proven, or before any of its visits is backed up.
     """
     best = moves[0]
     if best.plies is not None or math.isnan(best.value):

@@ -189,7 +189,7 @@ class Clock:
             self._thinking_since = self._now()
 
     def skip(self) -> None:
-        """There is no time to think: the answer is said without."""
+        """There is no time to think: the answer will be any legal move."""
         self._thinking_since = self._thought_until = self._now()
         self.skipped = True
 
@@ -237,8 +237,8 @@ class Clock:
             return max(0.0, until - self._thinking_since)
 
     def room(self, after: float = 0.0) -> float:
-        """Milliseconds that one more batch may take: half of it has to lie before the optimum, and all of it, with the
-        `after` milliseconds that the answer takes, before the maximum."""
+        """Milliseconds that one more batch may take: half of it ends before the optimum, and all of it, with
+        `after` milliseconds for the answer, before the maximum."""
         budget, spent = self.budget, self.spent()
         return min(budget.maximum - after - spent, 2 * (budget.optimum - spent))
 

@@ -9,7 +9,7 @@ from pydlshogi.player.clock import Clock, Limits
 
 
 class WindowedMaximum:
-    """The worst of the last sixteen numbers, but for a single one that is more than twice as large as the others."""
+    """The largest of the last sixteen numbers; the second largest where the largest is more than twice that."""
 
     def __init__(self, expected: float) -> None:
         self._numbers = deque([expected, expected], maxlen=16)
@@ -48,8 +48,8 @@ class Latency:
         return max(0.0, self.slowdown * self._idle(positions) - _SLICE)
 
     def fitting(self, room: float, most: int) -> int:
-        """The largest batch, up to `most`, that should leave half of `room` milliseconds, so that the clock is read
-        once more before they are over; `most` where a single position takes longer."""
+        """The largest batch, up to `most`, that should take no more than half of `room` milliseconds: then the clock is
+        read once more in time. Where one position alone takes more than half, small batches do not help: `most`."""
         half = (room / 2 + _SLICE) / self.slowdown  # asked once: another thread may change it
         if half < self._idle(1) or half >= self._idle(most):
             return most
@@ -73,16 +73,16 @@ _BUSY: Final = 2.0
 _ACCIDENT: Final = 1000.0
 """Milliseconds. A move that loses more was held up by something that no reserve is made for."""
 _TRUSTED: Final = 4
-"""Moves, from which on their mean has at least half of the weight."""
+"""From this number of measured moves on, their mean has at least half of the weight; the rest has a guess."""
 _CAREFUL: Final = 1.2
 """How many times the mean cost of a move answered at once is held back for each."""
 
 
 class _RecentMean:
-    """Of the last numbers."""
+    """The mean of the last numbers."""
 
     def __init__(self, most: int, guess: float | None = None) -> None:
-        """`most`: how many numbers it is of, at most. `guess` counts for one."""
+        """`most`: how many numbers count, at most. `guess` counts as one number."""
         self.most, self.value, self.count = most, guess or 0.0, int(guess is not None)
 
     def note(self, number: float) -> None:
@@ -94,18 +94,18 @@ class _RecentMean:
 class Overhead:
     """What a move costs beside the thinking: before it, after it, and on the way to the GUI and back.
 
-    The clocks that the GUI sends show it: it is what is missing there and was not thought.
+    The clocks that the GUI sends show it: the time that is gone from them and was not spent on thinking.
     """
 
     def __init__(self) -> None:
         self._missing = _RecentMean(64, guess=2.0)
-        """Milliseconds. Of the first move a guess: what an idle machine was seen to need."""
+        """Milliseconds that a move costs beside the thinking; at first what an idle machine was seen to need."""
         self._skipped = _RecentMean(16)
-        """Of the moves that were answered at once."""
+        """The same, for moves that were answered at once."""
         self._left = Limits()
-        """What the clock should show at the next move, had there been none."""
+        """What the clock should show at the next move if the last one had cost nothing beside the thinking."""
         self._ply = 0
-        """Of that move."""
+        """The number of that next move."""
         self._has_skipped = False
         """The move before that was answered at once."""
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 FULL_SKILL: Final = 20
 GENERAL_EVAL_COEF: Final = 756
-"""For networks that come without a fitted one: dlshogi's."""
+"""`Eval_Coef` of networks that come without a fitted one: dlshogi's."""
 GENERAL_TEMPERATURE: Final = 174
-"""dlshogi's too."""
+"""Their policy temperature in percent: dlshogi's too."""
 
 
 class NetworkOptions(EngineOptions):
@@ -75,7 +75,7 @@ class NetworkOptions(EngineOptions):
         return self.backend, self.modelfile, stamp, self.device, self.precision, self.threads, self.batch_size
 
     def policy_temperature(self, fitted: int) -> int:
-        """Of the network's policy, in percent: above 100 the priors are flatter. `fitted`: the network's own."""
+        """What divides the policy's logits, in percent; above 100 the priors are flatter. `fitted`: the network's."""
         return 100
 
 

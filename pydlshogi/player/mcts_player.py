@@ -52,11 +52,11 @@ class MCTSPlayer(NetworkPlayer):
         mate_searcher: MateSearcher | None = None,
     ) -> None:
         self.mate_searcher = mate_searcher or MateSearcher()
-        super().__init__(options, network, advisers, (_Memory(), self.mate_searcher))
+        super().__init__(options, network, advisers, (_TreeMemory(), self.mate_searcher))
         self.rng = SeededRng()
         self.rng.begin(options.seed)
         self._pipeline: Pipeline | None = None
-        """Of the search that goes on from move to move."""
+        """It has the search that goes on from move to move."""
         self._searched_with: tuple[object, ...] = ()
         """What decides whether the next search may go on in the tree, as of the last one."""
         self._choosing = WindowedMaximum(10.0)
@@ -77,9 +77,11 @@ class MCTSPlayer(NetworkPlayer):
         return self._pipeline
 
     def _new_pipeline(self) -> Pipeline:
-        """MemoryError."""
-        now = self.network.now
-        return Pipeline(self.network.new_search(self.options.hash_mb), now.evaluator, now.batch_size, now.threads)
+        """Raises MemoryError."""
+        loaded = self.network.loaded
+        return Pipeline(
+            self.network.new_search(self.options.hash_mb), loaded.evaluator, loaded.batch_size, loaded.threads
+        )
 
     def _wait_for_last(self) -> None:
         """Wait for what the last search has begun. If that fails, its tree holds playouts without a backup."""
@@ -188,7 +190,7 @@ class MCTSPlayer(NetworkPlayer):
         )
 
     def _moves_and_lcb(self, root: Root, clock: Clock) -> tuple[list[MoveStats], MoveStats]:
-        """The moves, and the LCB move, after which the mate searcher has looked as after the most visited one."""
+        """The moves, and the LCB move, after which the mate searcher has looked too."""
 
         def time_left() -> float:
             return 0.0 if clock.stopped else clock.budget.maximum - self._choosing.value - clock.spent()
@@ -236,7 +238,7 @@ class MCTSPlayer(NetworkPlayer):
         pipeline = self._new_pipeline()
         pipeline.search.boards.settings = self.options.rule_settings(position)
         pipeline.search.set_root(position)
-        yield self.network.now.description
+        yield self.network.loaded.description
         yield playouts_a_second(pipeline, longest, lambda: clock.stopped)
 
 
@@ -247,11 +249,11 @@ def _unsearched(position: PlayedPosition, clock: Clock, report: Report) -> BestM
     return answer
 
 
-class _Memory(Part[MCTSOptions, Loaded]):
-    """That of the tree, which is made when it is needed."""
+class _TreeMemory(Part[MCTSOptions, Loaded]):
+    """It loads nothing, for the tree is made when it is needed, but sees beforehand whether that will be possible."""
 
     def loading(self, options: MCTSOptions) -> None:
-        """Raises PlayerError where the system would not lend so much: to ask costs nothing while nothing is written."""
+        """Raises PlayerError where the system does not lend the memory: to ask costs nothing while none is written."""
         try:
             np.empty(options.hash_mb << 20, np.uint8)
         except MemoryError:

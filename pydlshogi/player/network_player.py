@@ -45,7 +45,7 @@ from pydlshogi.uct.root import Root
 from pydlshogi.uct.search import Search, stored_search
 
 GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
-"""Options that a network may bring along, and what they are where it does not."""
+"""Options for which a network may bring values of its own, with those for networks that bring none."""
 
 _TIMED: Final = 3
 """Batches of each size that are timed, and each start waits for them; play goes on measuring."""
@@ -91,47 +91,48 @@ class Network(Part[Any, LoadedNetwork]):
         unmeasured_batch: int = CPU_BATCH,
         hashed: Encoding | None = None,
     ) -> None:
-        """`own`: what evaluates where `modelfile` is empty, and its description; None: the network of the game, and
-        where it has none all moves are alike. `completed`: (evaluator, options) -> it with what the game adds. Both
-        raise PlayerError. `unmeasured_batch`: its size where none is asked for and there is no network. `hashed`: what
-        the hash evaluator sees of moves; None: their numbers."""
+        """`own` gives what evaluates where `modelfile` is empty, and its description. Without it that is the network of
+        the game; where the game has none, all moves are alike. `completed`: (evaluator, options) -> the evaluator with
+        what the game adds. Both raise PlayerError. `unmeasured_batch`: positions at once where no network is loaded and
+        the options name no number. `hashed`: what the hash evaluator sees of moves; None: their numbers."""
         self._game, self._own, self._completed = game, own, completed
         self._unmeasured_batch, self._hashed = unmeasured_batch, hashed
         if own is None and not game.network:
             self._own = lambda: (UniformEvaluator(), "no network: all moves are alike")
-        self.now = LoadedNetwork((), UniformEvaluator(), "", 1, CPU_BATCH, Latency(), GENERAL)
+        self.loaded = LoadedNetwork((), UniformEvaluator(), "", 1, CPU_BATCH, Latency(), GENERAL)
+        """What was loaded last."""
 
     def loading(self, options: NetworkOptions) -> Callable[[], LoadedNetwork] | None:
         loaded_by = options.loaded_by()
-        return partial(self._load, options, loaded_by) if loaded_by != self.now.loaded_by else None
+        return partial(self._load, options, loaded_by) if loaded_by != self.loaded.loaded_by else None
 
     def install(self, loaded: LoadedNetwork) -> None:
-        self.now = loaded
+        self.loaded = loaded
 
     def prepare(self, options: NetworkOptions) -> tuple[str, ...]:
         """Load it now; returns remarks for the user. Raises PlayerError."""
         self.install(self._load(options, options.loaded_by()))
-        return self.now.remarks
+        return self.loaded.remarks
 
     def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
-        """A search of the game for the evaluator, or for the present one. MemoryError."""
+        """A search for `evaluator`, or for the one loaded, with a table of `megabytes` MiB. Raises MemoryError."""
         settings = self._game.position().settings
-        return stored_search(self._game.rules, settings, (evaluator or self.now.evaluator).encoding, megabytes)
+        return stored_search(self._game.rules, settings, (evaluator or self.loaded.evaluator).encoding, megabytes)
 
     def new_batch(self, size: int) -> Batch:
-        """For `size` positions."""
-        return Batch(size, self._game.rules.most_moves, self.now.evaluator.encoding)
+        """A batch with room for `size` positions."""
+        return Batch(size, self._game.rules.most_moves, self.loaded.evaluator.encoding)
 
     def set_temperature(self, temperature: float) -> None:
-        """Of the policy of a network: above 1 the priors are flatter, below 1 sharper."""
-        if isinstance(self.now.evaluator, NetworkEvaluator):
-            self.now.evaluator.temperature = temperature
+        """What divides the logits of a network's policy: above 1 the priors are flatter, below 1 sharper."""
+        if isinstance(self.loaded.evaluator, NetworkEvaluator):
+            self.loaded.evaluator.temperature = temperature
 
     def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
-        """A prior for each of the legal `moves` of a position, and its value."""
+        """A prior for each of the legal `moves` of a position, float32 [moves], and its value, 0 to 1."""
         batch = self.new_batch(1)
         batch.add(position, moves)
-        priors, values, _ = self.now.evaluator.evaluate(batch)
+        priors, values, _ = self.loaded.evaluator.evaluate(batch)
         return priors, float(values[0])
 
     def _load(self, options: NetworkOptions, loaded_by: tuple[object, ...]) -> LoadedNetwork:
@@ -169,7 +170,7 @@ class Network(Part[Any, LoadedNetwork]):
         return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
     def _backend(self, options: NetworkOptions, threads: int) -> tuple[Path, Backend]:
-        """That of the network the user named; else of the one of the game. Raises PlayerError."""
+        """The file and the backend of the network that the options name, else of the game's. Raises PlayerError."""
         modelfile = Path(options.modelfile) if options.modelfile else shipped_model() / self._game.network
         try:
             with step(f"loading {modelfile.name}"):
@@ -247,10 +248,10 @@ class NetworkPlayer(BasePlayer):
 
     def install(self, loaded: Loaded) -> None:
         super().install(loaded)
-        self.latency = self.network.now.latency
+        self.latency = self.network.loaded.latency
 
     def share_cores(self, players: int) -> None:
-        self.network.now = self.network.now._replace(threads=max(1, self.network.now.threads // players))
+        self.network.loaded = self.network.loaded._replace(threads=max(1, self.network.loaded.threads // players))
 
     def new_game(self) -> None:
         for adviser in self._advisers:
@@ -259,11 +260,11 @@ class NetworkPlayer(BasePlayer):
     @property
     def eval_coef(self) -> float:
         """Centipawns for one unit of the value's logit: the user's, else the network's."""
-        return self.options.eval_coef or self.network.now.fitted["Eval_Coef"]
+        return self.options.eval_coef or self.network.loaded.fitted["Eval_Coef"]
 
     def policy_temperature(self) -> int:
         """Percent."""
-        return self.options.policy_temperature(self.network.now.fitted["temperature"])
+        return self.options.policy_temperature(self.network.loaded.fitted["temperature"])
 
     def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
         self.network.set_temperature(self.policy_temperature() / 100)

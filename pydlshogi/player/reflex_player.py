@@ -81,7 +81,7 @@ class ReflexPlayer(NetworkPlayer):
 
 
 def by_policy(network: Network, position: PlayedPosition, _: ReflexOptions) -> list[Rated]:
-    """By the probability of the move in the policy."""
+    """Rate each move by its probability in the policy."""
     moves = position.legal_moves()
     priors, value = network.opinion(position, moves)
     return [
@@ -91,7 +91,7 @@ def by_policy(network: Network, position: PlayedPosition, _: ReflexOptions) -> l
 
 
 def by_value(network: Network, position: PlayedPosition, options: ReflexOptions) -> list[Rated]:
-    """By the value of the position after the move, seen from this side."""
+    """Rate each move by the value of the position after it, seen from this side."""
     moves = position.legal_moves().tolist()
     win_rates: list[float] = []
     for first in range(0, len(moves), options.batch_size):
@@ -118,7 +118,7 @@ def _win_rates_after(network: Network, position: PlayedPosition, moves: list[int
         else:
             batch.add(position, replies)
         position.pop()
-    values = iter(network.now.evaluator.evaluate(batch).values.tolist() if len(batch) else ())
+    values = iter(network.loaded.evaluator.evaluate(batch).values.tolist() if len(batch) else ())
     return [decided[move] if move in decided else 1.0 - next(values) for move in moves]
 
 

@@ -14,13 +14,14 @@ from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats, Root
 
 _FIRST_BATCH: Final = 8
-"""Playouts under way in a fresh tree. With one at a time it takes longer, and won 186 of 400 games against this."""
-_UNDER_WAY: Final = 16
-"""Visits of the tree for one playout more under way, in all threads: those under way learn nothing from each other."""
+"""Playouts under way in a fresh tree. One at a time is slower, and won only 186 of 400 games against this."""
+_VISITS_PER_PLAYOUT: Final = 16
+"""One playout more is under way, in all threads together, for each 16 visits of the root: so few, because playouts
+under way learn nothing from each other."""
 _FULL_BATCH: Final = 16
 """Playouts. After a batch of this size the mate searcher may spend all its nodes, after a smaller one its share."""
 _MOST_VISITS: Final = 1 << 30
-"""Of a root, which it reaches in a day or so; nodes count them in 32 bits."""
+"""Visits of a root after which it stops, in a day or so: nodes count them in 32 bits."""
 _UNNOTICED: Final = 20.0
 """Milliseconds. Where the time is over already, the network still evaluates a move if that takes no longer."""
 
@@ -28,9 +29,8 @@ _UNNOTICED: Final = 20.0
 class MateSearcher(Part[Any, Any]):
     """It looks for wins at the root and along the best line, and gives the search the proofs it finds.
 
-    A look is a bounded search at one position; the next look there goes on where the last one ended. This class never
-    looks: each game has its own. `time_left()` is how many milliseconds there are; a look begins only if it will end
-    within them.
+    A look is a bounded search at one position; the next look there goes on where the last one ended. A look begins only
+    if it will end within `time_left()` milliseconds. This class never looks; a game that has mates has one that does.
     """
 
     def plies_of(self, options: Any) -> int:
@@ -66,7 +66,7 @@ class MateSearcher(Part[Any, Any]):
         return ()
 
     def completed(self, line: Sequence[int], plies: int) -> tuple[list[int], bool]:
-        """A line proven to end within `plies`, with the moves that have no nodes; and whether it ends in mate."""
+        """A line proven to end within `plies`, lengthened by moves that the tree lacks; and whether it ends in mate."""
         position = self._position.copy()
         for move in line:
             position.push(move)
@@ -158,7 +158,7 @@ class Thinking:
         return proven or root.visits >= _MOST_VISITS or (root.leader()[1] is None and not watched)
 
     def _time_left(self) -> float:
-        """Milliseconds until the optimum, as many as they would be on an idle machine; none once stopped."""
+        """Milliseconds until the optimum, divided by how much slower the machine is than when idle; 0 once stopped."""
         clock = self._clock
         if clock.stopped:
             return 0.0
@@ -177,7 +177,7 @@ class Thinking:
             return 1
         # A ponderhit may just have set a limit that pondering has passed.
         left = max(0.0, self._clock.budget.nodes - begun)
-        share = (_FIRST_BATCH + self._root.visits // _UNDER_WAY) // self._pipeline.threads
+        share = (_FIRST_BATCH + self._root.visits // _VISITS_PER_PLAYOUT) // self._pipeline.threads
         most = int(min(self._pipeline.batch_size, max(1, share), left))
         return min(most, self._latency.fitting(self._clock.room(self._choosing.value), most))
 

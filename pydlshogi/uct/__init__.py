@@ -1,19 +1,27 @@
-"""The search: PUCT over a graph of nodes. From the lowest to the highest:
+"""The search: PUCT over a graph of nodes.
 
-    puct        the selection formula and its constants
-    tree        nodes, edges, what is known of them, and playouts under way, as arrays
-    uct_node    the table: nodes found by hash, room for edges, what is freed
-    backup      add_leaves, expand, backup: what becomes of the ends, and the way up
-    selection   select: the way down
-    batch       positions as an evaluator takes them, and its answer
-    boards      the rules of a game under a search
+It is understood from these, in this order; examples/search_in_a_page.py does the same, one playout at a time:
+
     search      gather leaves, back up their evaluations
+    selection   select: the way down
+    puct        the formula by which it chooses, and the constants of that
+    backup      add_leaves, expand, backup: the ends of the paths become nodes, and values go up the paths
+
+They work on:
+
+    tree        nodes, edges, and the playouts under way, as arrays
+    boards      the rules of a game at the ends of the paths
+    batch       positions as an evaluator takes them, and its answer
+    uct_node    memory alone: nodes found by hash, room for edges, what is freed
+
+Players use:
+
     pipeline    gather, evaluate, backup, in one thread or several
     root        what a search has found out
 
 The lock. Several threads `select`, `add_leaves`, `expand` and `backup` at once: these take the lock of the tree
-themselves. Every other function that has a `Tree` is called by one of them, by who holds the lock (`Root`), or while no
-playout is under way (`Search.set_root`). The rules run without the lock: rows and steps belong to their thread, the
-nodes of a path are not freed while it is under way, and a node that awaits its evaluation belongs to the thread that
-has asked for it.
+themselves. Every other function that has a `Tree` is called by one of them, by a thread that holds the lock (`Root`),
+or while no playout is under way (`Search.set_root`). The rules run without the lock: rows and steps belong to their
+thread, the nodes of a path are not freed while it is under way, and a node that awaits its evaluation belongs to the
+thread that has asked for it.
 """

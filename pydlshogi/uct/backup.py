@@ -38,10 +38,10 @@ _MAX_EVALUATIONS: Final = 100
 
 @rule
 def add_leaves(selection: Selection, rows: Records, steps: Records, asked: Int32Array) -> tuple[int, int]:
-    """Make nodes of the ends of `rows`, given what the rules say of these. Returns how many evaluations are asked for,
-    and how many of the rows are playouts: not undone, and more than the evaluation of a root.
+    """Make nodes of the ends of `rows`, given what the rules say of them. Returns how many evaluations are asked for,
+    and how many of the rows count as playouts: undone ones do not, nor does the evaluation of a root.
 
-    `asked`, int32 [rows], gets the row of each evaluation.
+    `asked`, int32 [rows], gets the row that asks for each evaluation.
     """
     tree, roots = selection.tree, selection.roots
     hold_soon(tree.lock)
@@ -109,7 +109,7 @@ def _fate(selection: Selection, row: Record) -> int:
 
 @inlined
 def _ask(selection: Selection, row: Record, request: int) -> None:
-    """Let `row` wait for evaluation number `request` of this batch, which is that of its end."""
+    """Ask for the evaluation of the position where `row` ends: it is number `request` of this batch."""
     nodes, node = selection.tree.nodes, wide(row.node)
     row.request = request
     row.known = np.nan
@@ -159,7 +159,10 @@ def expand_and_backup(
     values: Float32Array,
     lasting: Float32Array,
 ) -> None:
-    """Take the evaluations of a batch: one for each of the rows `asked` for. `lasting`: see `Evaluations`."""
+    """`expand`, then `backup`, with the evaluations of a batch: one for each row in `asked`.
+
+    moves, first_priors, priors: see `expand`. values, lasting: float32 [asked], as in `Evaluations`.
+    """
     expand(tree, rows, asked, moves, first_priors, priors, puct[0].prior_bonus)
     backup(tree, rows, steps, asked, values, lasting)
 
@@ -174,7 +177,7 @@ def expand(
     priors: Float32Array,
     prior_bonus: float,
 ) -> None:
-    """Make edges, with moves and priors, for the nodes where the rows `asked` for end. `backup` lets others see them.
+    """Make edges, with moves and priors, for the nodes where the rows in `asked` end. `backup` lets others see them.
 
     `moves`, uint16 [rows, most moves], are the legal moves of each row. The priors of request i begin at
     `first_priors[i]` in `priors`.
@@ -203,7 +206,7 @@ def expand(
 def backup(
     tree: Tree, rows: Records, steps: Records, asked: Int32Array, values: Float32Array, lasting: Float32Array
 ) -> None:
-    """Note the `values` in the nodes where the rows `asked` for end, and back them up along all paths that wait."""
+    """Note the `values` in the nodes where the rows in `asked` end, and back them up along all paths that wait."""
     hold_soon(tree.lock)
     for i in range(len(asked)):
         if rows[asked[i]].node != NONE:

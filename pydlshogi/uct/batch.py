@@ -17,7 +17,7 @@ class Evaluations(NamedTuple):
     values: Float32Array
     """float32 [positions]: win rate of the side to move, 0 to 1."""
     lasting: Float32Array | None = None
-    """float32 [positions]: the values without what is drawn anew each time. None: nothing is drawn."""
+    """float32 [positions]: the part of the values that would be the same again, without rollouts. None: all of it."""
 
 
 class Batch:
@@ -36,9 +36,9 @@ class Batch:
         self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)
         """uint32 [capacity, words]: the positions, packed as the encoding does it."""
         self.known: Float32Array = np.full(capacity, np.nan, np.float32)
-        """float32 [capacity]: what lasts of the value that each position was given before; nan: it was given none."""
+        """float32 [capacity]: the `lasting` value of a position that was evaluated before; nan: it was not."""
         self.expands: BoolArray = np.ones(capacity, np.bool_)
-        """bool [capacity]: whether its priors will be used."""
+        """bool [capacity]: whether the priors of a position will be used."""
         self._count = 0
 
     def __len__(self) -> int:

@@ -78,7 +78,7 @@ class StoredBoards:
         self._add_to_batch = compiled_for(name, _add_to_batch, label_moves=labels, pack=packs)
 
     def set_root(self, tree: int, node: int, position: Position) -> None:
-        """Let `position`, of which a copy is kept, be the root of a tree, which is `node`."""
+        """`position` is the root of `tree` now, at `node`: keep its state, and those of its past."""
         states = position.states
         self._states[node] = states[-1]
         if self.repeats:
@@ -179,7 +179,7 @@ def _apply_rules(
         row.board_key = board_key_of(ends[i])
         root = selection.roots[row.tree]
         if repeats and length > 0:
-            # Wherever the board was this one before, the rules judge the line from there on.
+            # At each earlier time at which this board stood: the rules judge what was played since.
             history, residues = selection.past[row.tree, : root.past], selection.residues[row.tree]
             distance = SHORTEST_CYCLE
             while row.verdict == UNDECIDED:

@@ -24,11 +24,11 @@ class Puct(NamedTuple):
     prior_bonus: float = 0.0
     """Added to every prior when a node gets its edges [IaGo: 0.1]."""
     expand_at: int = 1
-    """A node gets its edges with its evaluation of this number, 1 to 100; until then it is evaluated at each visit
+    """A node gets its edges with its evaluation of this number, 1 to 100. Until then each visit evaluates it anew
     [AlphaGo 2016]."""
     evaluate_anew: bool = True
-    """Whether the evaluator is asked at each of these visits, as it must be where rollouts are part of what it says.
-    Else the first evaluation is counted again."""
+    """Whether each of these visits asks the evaluator, whose answers differ where rollouts are part of them. False: the
+    first value is counted again."""
     draw_value: float = 0.5
     """What a draw is worth to the side to move at the root."""
 

@@ -43,7 +43,7 @@ _rank: Final = inlined(_rank_of)
 
 
 class Root:
-    """The root of one tree of a search, for those who choose a move. It follows the search from root to root."""
+    """The root of one tree of a search, for those who choose a move: always the present one, after `set_root` too."""
 
     def __init__(self, search: Search, tree: int = 0) -> None:
         self._search = search
@@ -234,10 +234,10 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
 
 @compiled
 def _follow(tree: Tree, node: int, line: Int32Array) -> int:
-    """Add the best moves from `node` on, and their visits, to `line`, int32 [moves, 2]; its length then, 1 before.
+    """Add the best moves from `node` on, and their visits, to `line`, int32 [most, 2], which has one move.
 
-    The best as `MoveStats.rank` says. Of the edges without statistics only the first counts, which has the highest
-    prior.
+    Returns its length. Which move is best `MoveStats.rank` says. Of the edges without statistics only the first counts,
+    which has the highest prior.
     """
     length = 1
     while node >= 0 and tree.nodes[node].visits and length < len(line):

@@ -1,4 +1,4 @@
-"""PUCT over the UctNode table: `gather` hands out leaves, `backup` takes back evaluations.
+"""The search as its users see it: `gather` hands out leaves, `backup` takes back evaluations.
 
 The search never calls a network, never reads a clock and never prints. A player, a self-play loop and a test are
 small drivers over it:
@@ -10,7 +10,8 @@ small drivers over it:
 
 A playout walks down from the root along the edges of highest score until it meets a position without a node. Its
 visits are counted on the way down and its value is backed up; in between, the visit is in flight: it is the virtual
-loss that sends the other playouts of the batch elsewhere.
+loss that sends the other playouts of the batch elsewhere. The way down is selection.py, the way up backup.py; here is
+what lies around them: roots, batches, and the answers to questions about the roots.
 """
 
 from collections.abc import Iterable, Sequence
@@ -54,7 +55,7 @@ class Leaves:
     """A batch of playouts that wait for evaluations. To be handed to `Search.backup`."""
 
     def __init__(self, playouts: int, boards: StoredBoards) -> None:
-        """For up to `playouts` playouts."""
+        """Room for up to `playouts` playouts."""
         most = 2 * playouts + 1  # as many collisions, until the batch is cut short
         self.playouts = 0
         """Playouts begun, those included that were backed up at once; without those that were undone."""
@@ -89,9 +90,9 @@ class Search:
         self._salts = np.arange(trees, dtype=np.uint64) * np.uint64(_SALT)
         self._past_keys: Uint64Array = np.zeros((trees, 0), np.uint64)
         self._residues: Uint64Array = np.zeros((trees, RESIDUE_WORDS), np.uint64)
-        """Of each tree the board keys of the game before its root, and their residues; see `Selection`."""
+        """The board keys of each tree's game before its root, and their residues: see `Selection`."""
         self.only: BoolArray = np.zeros(0, np.bool_)
-        """Which moves may be searched at the root; empty: all."""
+        """bool [65536]: for each move, by its 16 bits, whether the root may play it; empty: all."""
         self._spare: list[Leaves] = []
         """Leaves to use again: their arrays are large."""
         self._under_way: list[Leaves] = []
@@ -156,7 +157,7 @@ class Search:
         self.set_root(position, tree=tree)
 
     def mix_priors(self, noise: Float32Array, share: float, tree: int = 0) -> None:
-        """Replace a `share` of the priors of an expanded root by `noise`, one number for each of its edges."""
+        """Replace a `share`, 0 to 1, of the priors of an expanded root by `noise`, float32 [edges]."""
         _mix_priors(self.table.tree, self.root_node(tree), noise, share)
 
     # Playouts
@@ -164,9 +165,9 @@ class Search:
     def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array) -> Leaves:
         """Begin up to `playouts` playouts in each tree (at most MAX_BATCH); `batch` gets the positions they wait for.
 
-        Playouts that end at a known value are backed up at once. Those that collide, which is to meet a node whose
-        evaluation is awaited, are undone, and a tree's batch is cut short when more than `playouts` did. The first
-        batch is the root alone, and the batches are empty until that is backed up.
+        Playouts that end at a known value are backed up at once. A playout that meets a node whose evaluation is
+        awaited collides: it is undone. After more than `playouts` collisions a tree begins no more in this batch. The
+        first batch is the root alone, and the next ones are empty until that is backed up.
         """
         wanted: Int32Array
         if isinstance(playouts, int):  # what numpy does with a single number takes six microseconds
@@ -198,7 +199,7 @@ class Search:
         return leaves
 
     def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
-        """Expand the nodes of `leaves` and back up what waited; `evaluations` are of their whole batch."""
+        """Expand the nodes of `leaves` and back up their values; `evaluations` are those of the whole batch."""
         paths = leaves._paths
         rows = paths.rows[: leaves._rows]
         requests = slice(leaves._first, leaves._first + leaves._requests)
@@ -240,7 +241,7 @@ class Search:
         return node != NONE and bool(self.table.tree.nodes[node]["state"] == EXPANDED)
 
     def standings(self) -> tuple[BoolArray, Int32Array, BoolArray]:
-        """Of the root of each tree: whether it has been evaluated, its visits, and whether its result is proven."""
+        """For the root of each tree: whether it has been evaluated, its visits, whether its result is proven."""
         roots = self.table.tree.nodes[self._roots["node"]]
         return roots["state"] == EXPANDED, roots["visits"], roots["proof"] != 0
 
@@ -293,11 +294,11 @@ def stored_search(
 
 @compiled
 def _forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
-    """Make the edges of `root` unvisited whose playouts were made when the game had another past.
+    """Make those edges of `root` unvisited whose values depend on another past of the game, or on a full table.
 
-    Those that lead to no node were a repetition, which the game may make of them no longer, or a position that the full
-    table had no room for, which it may have now. Those to a board that is among the `past` board keys are a repetition
-    now. A proof stays: a mate is a mate whatever was played before.
+    An edge without a node was a repetition, which it may be no longer, or the table had no room for the node, as it may
+    have now. An edge to a board that is among the `past` board keys has become a repetition. A proof stays: a mate is a
+    mate whatever was played before.
     """
     nodes, stats = tree.nodes, tree.stats
     for edge in range(nodes[root].visited_edges):

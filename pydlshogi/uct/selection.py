@@ -40,9 +40,9 @@ _lost_score: Final = inlined(formula.lost_score)
 
 @rule
 def select(selection: Selection, rows: Records, steps: Records) -> tuple[int, int]:
-    """Begin playouts in every tree; returns how many rows they take, and how many take none.
+    """Walk down from every root, once for each playout wanted; `rows` and `steps` get the paths.
 
-    The latter end at a known value and are backed up at once.
+    Returns how many rows are used, and how many playouts use none: they ended at a known value and are backed up.
     """
     tree, roots = selection.tree, selection.roots
     hold(tree.lock)
@@ -79,7 +79,7 @@ def select(selection: Selection, rows: Records, steps: Records) -> tuple[int, in
 
 @inlined
 def _descend(selection: Selection, row: Record, steps: Records) -> None:
-    """Walk down from the root of a `row`, which has its tree and first step, and note where the playout ends."""
+    """Walk down from the root. `row` has its tree and first step; it gets where and how the playout ends."""
     tree, first = selection.tree, wide(row.first)
     nodes, stats = tree.nodes, tree.stats
     node = wide(selection.roots[row.tree].node)
@@ -122,7 +122,7 @@ def _descend(selection: Selection, row: Record, steps: Records) -> None:
 
 @inlined
 def _arrive(selection: Selection, row: Record, steps: Records, node: int, depth: int) -> int:
-    """How a playout ends that has come to `node`, if it does; `row` gets the value where it is known."""
+    """How a playout ends that has come to `node`, or DESCENDING; `row` gets the value where it is KNOWN."""
     nodes, puct = selection.tree.nodes, selection.puct[0]
     if nodes[node].state == TERMINAL or nodes[node].proof != 0:
         proof = wide(nodes[node].proof)
@@ -149,7 +149,7 @@ def _arrive(selection: Selection, row: Record, steps: Records, node: int, depth:
 
 @inlined
 def _followed_edge(selection: Selection, node: int, at_root: bool) -> int:
-    """The edge of `node` that the playout follows; it has a STAT. NONE: no edge has one, and there is no room."""
+    """The edge of `node` that the playout follows; it has a STAT. NONE: none has, and there is no room for one."""
     tree = selection.tree
     visited = wide(tree.nodes[node].visited_edges)
     edge = NONE

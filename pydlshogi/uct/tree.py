@@ -6,7 +6,7 @@ value sums are kept per edge, because what a move is worth was learned by the pl
 
 At a million nodes 96 of 100 edges have never been visited. So an edge is a move and a prior, and gets its `STAT` when
 it is visited first: the visited edges of a node come first, in the order of their first visits, the unvisited edge of
-the highest prior is the next, and the others follow in no order worth knowing.
+the highest prior is the next, and the others follow in no particular order.
 
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
 
@@ -18,6 +18,8 @@ add_leaves         the ends become nodes; rows are backed up, undone, or wait fo
 (the evaluator)    priors and values of the positions asked for
 expand             nodes that were evaluated get their edges
 backup             the playouts that waited for the values are backed up
+
+This file has the arrays of these steps; what takes the steps is in selection.py and backup.py.
 """
 
 from typing import Final, NamedTuple
@@ -33,7 +35,7 @@ NONE: Final = -1
 
 # A node's state.
 AWAITED: Final = 0
-"""Met by a playout; an evaluation is still out."""
+"""A playout has met it and asked for its evaluation, which is not there yet."""
 LEAF: Final = 1
 """Without edges: not evaluated often enough to get them, or there was no room for them."""
 EXPANDED: Final = 2
@@ -102,7 +104,7 @@ def clear_stat(stats: Records, stat: int) -> None:
 
 
 LARGEST_CAPACITY: Final = 16
-"""Of a node."""
+"""The largest `capacity` of a node: it has room for more edges than any position has moves."""
 
 # The counters of `Tree.heap`.
 NEXT_NODE, NEXT_EDGE, NEXT_STAT = 0, 1, 2
@@ -113,9 +115,9 @@ TO_FREE: Final = 4
 """How many nodes wait in `Tree.to_free`."""
 USED_NODES, USED_EDGES = 5, 6
 FREE_STATS: Final = 8
-"""For each capacity the first of the freed STATs; each names the next in `child`."""
+"""From here on, one entry for each capacity: the first freed STAT of its list; each names the next in `child`."""
 GAPS: Final = FREE_STATS + LARGEST_CAPACITY + 1
-"""For each number of blocks, the last of them standing for all larger ones, the first of the gaps among the edges."""
+"""From here on, one entry for each number of blocks, the last for all larger ones: the first gap of its list."""
 
 
 class Tree(NamedTuple):
@@ -127,7 +129,7 @@ class Tree(NamedTuple):
     priors: Float32Array
     """The move and the prior of every edge."""
     words: Int32Array
-    """The moves once more, two by two, for the gaps between the edges."""
+    """The memory of `moves` as int32, in which a gap between edges keeps its numbers."""
     stats: Records
     """STAT"""
     slots: Int32Array
@@ -148,7 +150,7 @@ MAX_DEPTH: Final = 256
 """A playout that gets this deep ends with the mean value of the node there."""
 
 FOLLOWED: Final = -2
-"""`child` of an edge that a playout under way took first, until `add_leaves` links it to its end."""
+"""`child` of an edge whose first playout is on its way: `add_leaves` links it to the node where that ends."""
 
 # How a playout ended.
 DESCENDING: Final = -1
@@ -195,11 +197,11 @@ ROW: Final = np.dtype(
         ("request", np.int32),  # the evaluation it waits for, or NONE
         ("count", np.int32),  # legal moves where it ends
         ("edges", np.int32),  # the first of those reserved for the node where it ends, or NONE
-        ("known", np.float32),  # what lasts of the first evaluation of the node where it ends; nan: there was none
+        ("known", np.float32),  # the `value` of the node where it ends, if that was evaluated before; else nan
         ("verdict", np.int16),  # of the rules, see game.py
         ("move", np.uint16),  # its last
-        ("ending", np.int8),
-        ("fate", np.int8),
+        ("ending", np.int8),  # how it ended: NEW, AGAIN, REPEATED, COLLIDED or KNOWN
+        ("fate", np.int8),  # what becomes of it: UNDO, BACKUP, ASK or WAIT
         ("by_path", np.bool_),  # the verdict holds for this path only
         ("expands", np.bool_),  # the node gets its edges with the evaluation asked for
     ],
@@ -227,7 +229,7 @@ class Selection(NamedTuple):
     puct: Records
     """CONSTANTS: one."""
     only: BoolArray
-    """As `Search.only`."""
+    """See `Search.only`."""
     past: Uint64Array
     """uint64 [trees, most]: the board keys of the games before their roots, the oldest first."""
     residues: Uint64Array
@@ -249,7 +251,7 @@ RESIDUE_WORDS: Final = _RESIDUES // 64
 
 
 def residues_of(board_keys: Uint64Array) -> Uint64Array:
-    """Which residues by 4096 these keys have, as bits of uint64 [RESIDUE_WORDS]."""
+    """The keys modulo 4096, as a set of bits: uint64 [RESIDUE_WORDS]."""
     words = np.zeros(RESIDUE_WORDS, np.uint64)
     each = board_keys % np.uint64(_RESIDUES)
     np.bitwise_or.at(words, each >> np.uint64(6), np.uint64(1) << (each & np.uint64(63)))
@@ -271,10 +273,11 @@ def row_of(table: Records, row: int, values: Records) -> Records:
 def same_board(
     steps: Records, first: int, depth: int, past: Uint64Array, residues: Uint64Array, key: int, least: int
 ) -> int:
-    """How many plies before the end of a path, `least` or more, its board stood last; 0: never.
+    """How many plies ago, `least` or more, the board at the end of a path stood last; 0: never.
 
     The path has `depth` steps from `first` on, and `key` is the board key at its end. `past` holds the board keys of
-    the game before the root, the oldest first, and `residues` those that they have: mostly these tell that none is it.
+    the game before the root, the oldest first. Most keys that are not among them are not in `residues` either, which
+    saves the comparison with each.
     """
     distance = least
     while distance <= depth:

@@ -41,7 +41,7 @@ _NEXT, _BEFORE = 0, 1
 _LENGTH, _LENGTH_AGAIN = 2, 3
 """In its first block and in its last one: how many blocks it has."""
 _GAP: Final[Any] = np.float32(-1)
-"""The prior with which the first and the last block of a gap begin, and no edge in use."""
+"""The prior of the first edge in the first and in the last block of a gap; an edge in use has none below 0."""
 
 _STATS_PER_NODE: Final = 4
 _SLOTS_PER_NODE: Final = 1.5
@@ -64,7 +64,7 @@ class UctNodeTable:
         # Few enough for 32 bits to name each of their edges and slots.
         self.most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
         self.lock: Final = Mutex()
-        """Of the tree. `pydlshogi.uct` says who takes it; nothing in this file does."""
+        """The lock of the tree. `pydlshogi.uct` says who takes it; nothing in this file does."""
         self._most_edges = self.most_nodes * edges_per_node
         edges = self._most_edges + most_moves + EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % EDGES_PER_BLOCK, np.uint16)
@@ -183,6 +183,7 @@ def _remove(tree: Tree, node: int) -> None:
 
 @rule
 def blocks_of(count: int) -> int:
+    """Blocks that `count` edges take."""
     return (wide(count) + EDGES_PER_BLOCK - 1) // EDGES_PER_BLOCK
 
 
@@ -257,7 +258,7 @@ def reserve_edges(tree: Tree, count: int) -> int:
         if left > 0:
             _add_gap(tree, first + blocks * EDGES_PER_BLOCK, left)
     heap[USED_EDGES] += blocks * EDGES_PER_BLOCK
-    # No gap any more, also to those who free the edges beside them before these are written.
+    # `free_edges` beside them looks for a gap here, perhaps before these edges are written.
     tree.priors[first] = tree.priors[first + (blocks - 1) * EDGES_PER_BLOCK] = 0.0
     return first
 
@@ -292,6 +293,7 @@ def _bring(tree: Tree, edge: int, front: int) -> None:
 
 @rule
 def free_stats(tree: Tree, first: int, capacity: int) -> None:
+    """Free 2 ** capacity STATs."""
     tree.stats[first].child = tree.heap[FREE_STATS + capacity]
     tree.heap[FREE_STATS + capacity] = first
 
@@ -399,7 +401,7 @@ def unlink(tree: Tree, node: int) -> None:
 def free_unreferenced(tree: Tree, most: int) -> None:
     """Free up to `most` nodes without references.
 
-    A ply more with every edge: no node leads to itself, so none keeps itself alive.
+    Every edge leads one ply further, so no node leads back to itself: to count references is enough.
     """
     nodes, stats, heap = tree.nodes, tree.stats, tree.heap
     while most > 0 and heap[TO_FREE] > 0:
@@ -425,7 +427,7 @@ def free_unreferenced(tree: Tree, most: int) -> None:
 
 @rule
 def reserve_root_edges(tree: Tree, count: int) -> int:
-    """As `reserve_edges`, for a root: nodes without references are freed at once, or nothing could be searched."""
+    """As `reserve_edges`, for a root: all nodes without references are freed, if it takes that, to make room."""
     first = reserve_edges(tree, count)
     while first == NONE and tree.heap[TO_FREE] > 0:
         free_unreferenced(tree, count)

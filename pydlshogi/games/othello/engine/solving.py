@@ -107,7 +107,7 @@ class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
 
     def install(self, loaded: LoadedSolver) -> None:
         self._loaded_by = loaded.loaded_by
-        self._solver = Solver(threads=self._network.now.threads)
+        self._solver = Solver(threads=self._network.loaded.threads)
         # What is compiled the first time, and else read from the cache, is so here, not in the first move.
         start = OthelloPosition()
         self._network.opinion(start, start.legal_moves())
