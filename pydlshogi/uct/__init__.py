@@ -19,6 +19,9 @@ Players use:
     pipeline    gather, evaluate, backup, in one thread or several
     root        what a search has found out
 
+Functions under `@compiled`, `@rule` or `@inlined` are compiled by numba, see support/kernels/compiled.py; `wide` makes
+an integer of 64 bits. `nodes[node].visits` is a field of a record, and tree.py says what each field holds.
+
 The lock. Several threads `select`, `add_leaves`, `expand` and `backup` at once: these take the lock of the tree
 themselves. Every other function that has a `Tree` is called by one of them, by a thread that holds the lock (`Root`),
 or while no playout is under way (`Search.set_root`). The rules run without the lock: rows and steps belong to their
