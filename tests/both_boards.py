@@ -24,12 +24,7 @@ from pydlshogi.uct.uct_node import UctNodeTable
 class BothBoards:
     """StoredBoards, which fail where ReplayedBoards say something else."""
 
-    def __init__(
-        self,
-        stored: StoredBoards,
-        twin: Callable[[Position], Position],
-        columns: tuple[str, ...],
-    ) -> None:
+    def __init__(self, stored: StoredBoards, twin: Callable[[Position], Position], columns: tuple[str, ...]) -> None:
         """`twin`: a root as it is to be replayed. `columns`: what is compared beside moves."""
         self.most_moves = stored.most_moves
         self.repeats = stored.repeats

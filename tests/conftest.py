@@ -25,13 +25,8 @@ NOTHING = Plain(abs), [0]
 """For a worker to do."""
 
 for profile, examples in (("default", 15), ("long", 1000)):
-    settings.register_profile(
-        profile,
-        max_examples=examples,
-        derandomize=profile == "default",  # the same checks pass or fail on every machine
-        deadline=None,
-        suppress_health_check=[*HealthCheck],
-    )
+    same_everywhere, how = profile == "default", {"deadline": None, "suppress_health_check": [*HealthCheck]}
+    settings.register_profile(profile, max_examples=examples, derandomize=same_everywhere, **how)
 settings.load_profile("default")
 
 

@@ -1,12 +1,15 @@
 """Small networks, an encoding that belongs to no game, and a slow, plain way to compute a network."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from pydlshogi.encoding import Encoding, listed_by, planes_of
-from pydlshogi.network.architecture import Architecture, architecture_for
+from pydlshogi.network.architecture import Architecture, ModelError, architecture_for
 from pydlshogi.network.weights import Weights, random_weights
 from pydlshogi.support.arrays import Int32Array, Uint32Array
 from pydlshogi.support.kernels.compiled import rule_for
@@ -67,6 +70,16 @@ def network(architecture: Architecture) -> Weights:
             array[::4] = 1e-4
             weights[name.replace("avg_var", "gamma")][::4] *= 0.01
     return weights
+
+
+def refusal_of(path: Path, load: Callable[[], object]) -> str:
+    """What is said in one line of a file that cannot be used, without its name."""
+    with pytest.raises(ModelError) as caught:
+        load()
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
 
 
 def in_parts(model: Any, parts: tuple[int, ...], numbers: int = 1) -> Any:

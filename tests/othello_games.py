@@ -1,7 +1,10 @@
 """Random games of Othello, and engines that think of nothing, for tests of what lies around an engine."""
 
+import queue
 import random
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -39,6 +42,12 @@ def random_position(seed: int, empties: int) -> Position:
     raise AssertionError("no game came that far")
 
 
+def number_on(position: Position, squares: tuple[int, ...]) -> int:
+    """What stands on the squares of a pattern: 0 the opponent, 1 nothing, 2 the side to move."""
+    digits = [1 + (position.mover >> square & 1) - (position.opponent >> square & 1) for square in squares]
+    return sum(digit * 3**place for place, digit in enumerate(digits))
+
+
 def random_weights(seed: int) -> Int16Array:
     """Small weights for all patterns, of no meaning but the same for symmetric ones."""
     sampled = np.random.default_rng(seed).integers(-300, 300, (STAGES, NUMBERS)).astype(np.int16)
@@ -61,7 +70,6 @@ class LowestSquare(BasePlayer):
         self.games += 1
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
-        assert isinstance(position, OthelloPosition)
         self.asked.append((clock.limits, self.options.level))
         lines = self.options.multi_pv
         for rank, move in enumerate(position.now.moves()[:lines], 1):
@@ -96,6 +104,18 @@ class Broken(LowestSquare):
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
         raise self.error
+
+
+@contextmanager
+def speaking(serve: Callable[[Iterator[str]], object]) -> Iterator[Callable[[str], None]]:
+    """A thread in which lines are served until the block is left: a function that sends one."""
+    lines = queue.SimpleQueue[str | None]()
+    thread = threading.Thread(target=lambda: serve(iter(lines.get, None)), daemon=True)
+    thread.start()
+    yield lines.put
+    lines.put(None)
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def loaded(player: LowestSquare, level: int = 5) -> LoadedEngine:

@@ -22,24 +22,6 @@ from pydlshogi.support.arrays import Records
 SQUARES = [f"{file}{rank}" for rank in "abcdefghi" for file in "987654321"]
 """The squares in the order of the network: 0 = 9a, 8 = 1a, 80 = 1i."""
 
-FULL_HANDS = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1"
-MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
-"""The position with 593 legal moves."""
-UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
-PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
-LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
-ROOK_CHECKS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
-CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"
-"""Of a king that declares: rook, bishop, eight pawns, which are 18 points."""
-AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"
-"""Ten white pieces; a rook and a bishop are missing, which are 10 points."""
-HANDICAPS = (
-    "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-    "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
-)
-"""Lance, two pieces, eight pieces."""
-
 
 def mirrored(sfen: str) -> str:
     """The position with left and right exchanged."""

@@ -10,26 +10,18 @@ import cshogi
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
 
 
-def random_games(count: int, *, plies: int, seed: int) -> list[Game]:
+def random_games(count: int, *, plies: int, seed: int, start: str = cshogi.STARTING_SFEN) -> list[Game]:
     """`count` games of `plies` half moves (fewer where there is mate), the same for the same seed."""
     generator = random.Random(seed)
     games = []
     for _ in range(count):
-        board = cshogi.Board()
+        board = cshogi.Board(start)
         moves: list[str] = []
         while len(moves) < plies and (legal := [cshogi.move_to_usi(move) for move in board.legal_moves]):
             moves.append(generator.choice(legal))
             board.push_usi(moves[-1])
-        games.append(
-            Game(
-                start_sfen=cshogi.STARTING_SFEN,
-                moves=moves_of(cshogi.STARTING_SFEN, moves),
-                win=generator.choice(("b", "w")),
-                ending="resign",
-                evals=tuple(generator.randrange(-500, 500) for _ in moves),
-                times=(None,) * len(moves),
-            )
-        )
+        win, evals = generator.choice(("b", "w")), tuple(generator.randrange(-500, 500) for _ in moves)
+        games.append(Game(start, moves_of(start, moves), win, "resign", evals, (None,) * len(moves)))
     return games
 
 

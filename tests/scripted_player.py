@@ -39,7 +39,6 @@ class ScriptedPlayer(BasePlayer):
         )
 
     def loading(self, options: EngineOptions) -> Callable[[], Loaded]:
-        assert isinstance(options, ScriptedOptions)
 
         def load() -> Loaded:
             match options.load:
@@ -55,7 +54,6 @@ class ScriptedPlayer(BasePlayer):
         return load
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
-        assert isinstance(position, ShogiPosition)
         moves = names(position)
         if clock.limits.mate:
             return self._mate(position, clock)
@@ -81,18 +79,8 @@ class ScriptedPlayer(BasePlayer):
 
     def _report(self, moves: list[str], playouts: int, clock: Clock, report: Report) -> None:
         for rank, move in enumerate(moves[: self.options.multi_pv], 1):
-            report(
-                Info(
-                    depth=1,
-                    time=int(clock.elapsed()),
-                    nodes=playouts,
-                    nps=0,
-                    hashfull=0,
-                    multipv=rank if self.options.multi_pv > 1 else None,
-                    score_cp=100 - rank,
-                    pv=(move,),
-                )
-            )
+            elapsed, multipv = int(clock.elapsed()), rank if self.options.multi_pv > 1 else None
+            report(Info(1, None, elapsed, playouts, 0, 0, multipv, 100 - rank, pv=(move,)))
 
     def _mate(self, position: ShogiPosition, clock: Clock) -> Checkmate:
         for move in names(position):

@@ -34,9 +34,6 @@ class SlowDobutsu:
         twin.earlier = self.earlier.copy()
         return twin
 
-    def pop(self) -> None:
-        raise NotImplementedError
-
     def ply(self) -> int:
         return 1 + len(self.earlier)
 
@@ -114,9 +111,6 @@ class SlowDobutsu:
         return 0
 
     board_key = key
-
-    def past_board_keys(self) -> list[int]:
-        raise NotImplementedError
 
     def outcome(self) -> Outcome | None:
         """A draw at the second occurrence; a win in one."""

@@ -1,4 +1,4 @@
-"""docs/a-game.md: its game, taken from the page, against a slow version and as readers run it."""
+"""docs/a-game.md: its game, taken from the page, its moves counted, and run as readers run it."""
 
 import importlib
 import os
@@ -33,45 +33,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "a-game.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`(connect4/\w+\.py)`\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 SHORTER = "--minutes 0.03 --workers 1 --games 8 --playouts 8 --depth 1 --channels 8 --batch-size 16 --shards 1"
-
-
-class SlowConnectFour:
-    """By the letter of the rules: columns from the left, each a list of the sides that have put a disc there."""
-
-    def __init__(self) -> None:
-        self.columns: list[list[int]] = [[] for _ in range(7)]
-        self.side = 0
-
-    def owner(self, column: int, height: int) -> int | None:
-        inside = column in range(7) and height in range(len(self.columns[column]))
-        return self.columns[column][height] if inside else None
-
-    def won(self) -> bool:
-        """By the side that has just moved."""
-        return any(
-            all(self.owner(x + dx * step, y + dy * step) == 1 - self.side for step in range(4))
-            for x in range(7)
-            for y in range(6)
-            for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))
-        )
-
-    def moves(self) -> list[int]:
-        return [] if self.won() else [column for column in range(7) if len(self.columns[column]) < 6]
-
-    def outcome(self) -> Outcome | None:
-        if self.moves():
-            return None
-        return MATED if self.won() else Outcome(0.5)
-
-    def play(self, column: int) -> str:
-        """The name of the square."""
-        self.columns[column].append(self.side)
-        self.side = 1 - self.side
-        return f"{7 - column}{'fedcba'[len(self.columns[column]) - 1]}"
-
-    def board(self) -> list[str]:
-        letters = {0: "D", 1: "d", None: "."}
-        return ["".join(letters[self.owner(x, y)] for x in range(7)) for y in reversed(range(6))]
 
 
 @pytest.fixture(scope="module")
@@ -112,21 +73,22 @@ def command(begin: str) -> str:
     return str(found)
 
 
-def random_games(game: Any, seed: int, games: int) -> Iterator[tuple[Any, SlowConnectFour]]:
-    """Every position of some games, the ends included, by the page and by the slow version."""
+def random_games(game: Any, seed: int, games: int) -> Iterator[Any]:
+    """Every position of some games, the ends included."""
     rng = random.Random(seed)
     for _ in range(games):
-        position, slow = game.position.ConnectFour(), SlowConnectFour()
-        yield position, slow
-        while moves := slow.moves():
-            move = rng.choice(moves)
-            assert position.usi(move) == slow.play(move)
-            position.push(move)
-            yield position, slow
+        yield (position := game.position.ConnectFour())
+        while len(moves := position.legal_moves()):
+            position.push(rng.choice(moves.tolist()))
+            yield position
 
 
-def test_the_page_is_short() -> None:
-    assert sum(bool(line.strip()) for text in FILES.values() for line in text.splitlines()) <= 200
+PERFT = {
+    "7/7/7/7/7/7 b - 1": [*(7**depth for depth in range(1, 7)), 7**7 - 7, 5673234],
+    "7/d2D3/D2d2d/d1Dd2d/dDDd2D/DdDD1Dd b - 21": [7, 26, 163, 577, 3291, 11733, 61905],
+    "7/2dd3/2dD3/D1dd1D1/D1DDdd1/DDddDDd b - 21": [7, 33, 188, 874, 4810, 22443, 116577],
+}
+"""Lines by their length, from the start as others have counted them, from the others as a search by letter did."""
 
 
 @pytest.mark.parametrize("words", ["check", "format --check"])
@@ -139,28 +101,30 @@ def test_the_code_is_as_the_package_has_it(folder: Path, words: str) -> None:
 
 def test_rules_and_keys(game: Any) -> None:
     perft = perft_of(game.rules.RULES)
-    state = game.position.ConnectFour().state
-    assert [perft(state, depth) for depth in range(1, 8)] == [*(7**depth for depth in range(1, 7)), 7**7 - 7]
-    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position, _ in random_games(game, 2, games=60)}
+    for sfen, lines in PERFT.items():
+        state = game.position.ConnectFour(sfen).state
+        assert [perft(state, depth) for depth in range(1, len(lines) + 1)] == lines
+    boards = {(position.key(), position.sfen().rsplit(" ", 1)[0]) for position in random_games(game, 2, games=60)}
     assert len({key for key, _ in boards}) == len({board for _, board in boards}) == len(boards) > 500
     position = game.position.ConnectFour("7/3d3/3D3/3d3/3D1d1/2dD1D1 b - 9")
     met = compared(game.rules.RULES, position.settings, position, 400, encoding=game.rules.ENCODING)
     assert {verdict for verdict, _ in met} == {UNDECIDED, -1}
     assert DRAWN not in met
-
-
-def test_it_plays_as_the_slow_version(game: Any) -> None:
-    ends = Counter[float | None]()
-    for position, slow in random_games(game, seed=1, games=40):
-        assert position.legal_moves().tolist() == slow.moves()
-        assert position.outcome() == slow.outcome()
-        assert position.describe() == slow.board()
-        assert (position.turn, game.position.ConnectFour(position.sfen()).sfen()) == (slow.side, position.sfen())
-        outcome = slow.outcome()
-        ends[outcome and outcome.value] += 1
-    assert ends[0.0] > 25
     full = game.position.ConnectFour("dDdDdDd/dDdDdDd/DdDdDdD/DdDdDdD/dDdDdDd/dDdDdDd b - 43")
     assert (len(full.legal_moves()), full.outcome()) == (0, Outcome(0.5))
+
+
+def test_it_is_written_and_drawn(game: Any) -> None:
+    ends = Counter[Outcome | None]()
+    for position in random_games(game, seed=1, games=40):
+        assert game.position.ConnectFour(position.sfen()).sfen() == position.sfen()
+        assert "/".join(position.describe()).count("D") == position.ply() // 2
+        ends[position.outcome()] += 1
+    assert ends[MATED] > 25
+    played = game.position.ConnectFour()
+    for move in ("4f", "3f", "4e"):
+        played.push(played.move_from_usi(move))
+    assert (played.describe()[-2:], played.turn) == (["...D...", "...Dd.."], 1)
 
 
 @pytest.mark.parametrize(
@@ -174,12 +138,12 @@ def test_what_is_no_position_is_refused(game: Any, text: str) -> None:
 def test_the_network_sees_the_board(game: Any) -> None:
     encoding = game.rules.ENCODING
     (mirror,) = encoding.symmetries
-    for position, slow in random_games(game, seed=3, games=10):
+    for position in random_games(game, seed=3, games=10):
         batch, moves = Batch(1, 7, encoding), position.legal_moves()
         batch.add(position, moves)
         (planes,) = planes_of(encoding, batch.packed[:1])
-        own, other = "dD" if slow.side else "Dd"
-        board = np.array([list(row) for row in slow.board()])
+        own, other = "dD" if position.turn else "Dd"
+        board = np.array([list(row) for row in position.describe()])
         assert np.array_equal(planes, [board == own, board == other])
         assert np.array_equal(planes.reshape(2, -1)[:, mirror.squares].reshape(2, 6, 7), planes[:, :, ::-1])
         labels = batch.labels[: len(moves)]
@@ -189,13 +153,10 @@ def test_the_network_sees_the_board(game: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("nowhere:GAME", "nowhere:GAME: No module named 'nowhere'"),
-        ("json:GAME", "json:GAME: module 'json' has no attribute 'GAME'"),
-        (":GAME", ":GAME: invalid format: ':GAME'"),
-        ("nowhere", f"no game is called nowhere; there are {', '.join(sorted(GAMES))}"),
-    ],
-)
+    [("nowhere:GAME", "nowhere:GAME: No module named 'nowhere'"),
+     ("json:GAME", "json:GAME: module 'json' has no attribute 'GAME'"), (":GAME", ":GAME: invalid format: ':GAME'"),
+     ("nowhere", f"no game is called nowhere; there are {', '.join(sorted(GAMES))}")],
+)  # fmt: skip
 def test_a_game_that_is_not_there_is_one_line(name: str, message: str, tmp_path: Path, capsys) -> None:
     assert cycle.main([name, "--out", str(tmp_path / "run")]) == 1
     assert match.main(["a", "b", "--game", name, "--nodes", "1", "--out", str(tmp_path / "match")]) == 1

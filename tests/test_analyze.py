@@ -8,19 +8,18 @@ from pathlib import Path
 import cshogi
 import pytest
 from cshogi import CSA, KIF
+from thinker import Thinker
 
 from pydlshogi import analyze
 from pydlshogi.analysis import MATE_EVAL, AnalysedMove, Assessment, Judgement, summary
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.analysis import judge, think
-from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines, to_kif
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import parse, read
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Checkmate, PlayerError, Report
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Checkmate, PlayerError, Report
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.mcts_player import MCTSPlayer
 
@@ -30,15 +29,6 @@ FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 START = cshogi.STARTING_SFEN
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
-
-
-def player(backend: str = "uniform", **settings: object) -> BasePlayer:
-    options = MCTSPlayerOptions()
-    for name, value in {"Backend": backend, "USI_Hash": 8, "Threads": 1, **settings}.items():
-        assert options.set(name, str(value)) == ""
-    ready = shogi.mcts(options).load()
-    ready.prepare()
-    return ready
 
 
 def game(moves: str, sfen: str = START) -> Game:
@@ -52,21 +42,11 @@ def judged(before: float, after: float, move: str = "7g7f", best: str = "2g2f", 
     return Judgement(1, turn, move, Assessment(100, before, (best,)), Assessment(-40, 1 - after, ("3c3d",)))
 
 
-# What a move costs
-
-
 @pytest.mark.parametrize(
     ("before", "after", "loss", "mark"),
-    [
-        (0.6, 0.6, 0.0, ""),
-        (0.6, 0.7, 0.0, ""),
-        (0.6, 0.56, 0.04, ""),
-        (0.6, 0.54, 0.06, "?!"),
-        (0.6, 0.49, 0.11, "?"),
-        (0.6, 0.39, 0.21, "??"),
-        (1.0, 0.0, 1.0, "??"),
-    ],
-)
+    [(0.6, 0.6, 0.0, ""), (0.6, 0.7, 0.0, ""), (0.6, 0.56, 0.04, ""), (0.6, 0.54, 0.06, "?!"), (0.6, 0.49, 0.11, "?"),
+     (0.6, 0.39, 0.21, "??"), (1.0, 0.0, 1.0, "??")],
+)  # fmt: skip
 def test_what_a_move_costs(before: float, after: float, loss: float, mark: str) -> None:
     for turn in (0, 1):
         move = judged(before, after, turn=turn)
@@ -93,18 +73,15 @@ def test_a_side_is_summed_up() -> None:
     ]
 
 
-# Assessments
-
-
 def test_a_missed_mate_is_a_blunder() -> None:
-    (first, second) = judge(player(), game("G*1h 5a4a", MATE_IN_ONE), 100)
+    (first, second) = judge(Thinker().player, game("G*1h 5a4a", MATE_IN_ONE), 100)
     assert (first.best, first.before.evaluation, first.before.win_rate) == ("G*5b", MATE_EVAL - 1, 1.0)
     assert first.mark == "??"
     assert (second.number, second.turn, second.before) == (2, 1, first.after)
 
 
 def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
-    ready = player()
+    ready = Thinker().player
     mate = game("G*5b", MATE_IN_ONE)
     assert think(ready, mate, 1, 10) == Assessment(-MATE_EVAL, 0.0)
     (move,) = judge(ready, mate, 10)
@@ -114,17 +91,11 @@ def test_a_mated_side_has_lost_and_a_declaration_wins() -> None:
 
 def test_a_repetition_is_worth_what_the_rules_say() -> None:
     """A rook more is worth nothing then, though it would be if the game went on."""
-    ready, start = player(), "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
+    ready, start = Thinker().player, "8k/9/9/9/9/9/9/7R1/4K4 b - 1"
     draw, lost = (game(moves * 3, start) for moves in ("5i5h 1a1b 5h5i 1b1a ", "2h1h 1a2a 1h2h 2a1a "))
     assert think(ready, draw, 12, 10) == Assessment(0, 0.5)
     assert think(ready, lost, 12, 10) == Assessment(-HIGHEST_CP, 0.0)
     assert think(ready, draw, 11, 10).line
-
-
-# The table
-
-
-# Records
 
 
 RECORD = replace(game("7g7f 3c3d"), evals=(40, -30), times=(1, 2))
@@ -167,9 +138,6 @@ def test_a_record_that_is_judged_again_says_its_own_once_and_keeps_what_people_s
     (again,) = parse(text.encode(), "x.kif" if kif else "x.csa")
     assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5), second], kif) == text
     assert analyze.annotated(replace(again, evals=played.evals), [judged(0.5, 0.5)], kif).count("-30.0%") == 1
-
-
-# The command
 
 
 OPTIONS = ["--nodes", "32", "--option", "Backend=hash", "--option", "USI_Hash=8"]
@@ -296,20 +264,15 @@ def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize(
     ("text", "arguments", "reason"),
-    [
-        ("PI\n+\n+7775FU\n", [], "game.csa: move 1, +7775FU, is illegal"),
-        ("", [], "game.csa: empty"),
-        ("PI\n+\n%CHUDAN\n", [], "game.csa: there are no moves to judge"),
-        ("PI\n+\n+7776FU\n", ["--game", "2"], "game.csa: there is no game 2, it holds 1"),
-        ("PI\n+\n+7776FU\n", ["--option", "Bakend=hash"], "there is no option Bakend"),
-        ("PI\n+\n+7776FU\n", ["--option", "Backend"], "--option Backend: NAME=VALUE is wanted"),
-        ("PI\n+\n+7776FU\n", ["--option", "Backend=x"], "option Backend: x is refused"),
-        ("PI\n+\n+7776FU\n", ["--option", "Backend=onnx", "--option", "modelfile=/no.npz"], "/no.npz"),
-    ],
-)
-def test_what_cannot_be_analysed_is_one_line(
-    record: Path, capsys: pytest.CaptureFixture[str], text: str, arguments: list[str], reason: str
-) -> None:
+    [("PI\n+\n+7775FU\n", [], "game.csa: move 1, +7775FU, is illegal"), ("", [], "game.csa: empty"),
+     ("PI\n+\n%CHUDAN\n", [], "game.csa: there are no moves to judge"),
+     ("PI\n+\n+7776FU\n", ["--game", "2"], "game.csa: there is no game 2, it holds 1"),
+     ("PI\n+\n+7776FU\n", ["--option", "Bakend=hash"], "there is no option Bakend"),
+     ("PI\n+\n+7776FU\n", ["--option", "Backend"], "--option Backend: NAME=VALUE is wanted"),
+     ("PI\n+\n+7776FU\n", ["--option", "Backend=x"], "option Backend: x is refused"),
+     ("PI\n+\n+7776FU\n", ["--option", "Backend=onnx", "--option", "modelfile=/no.npz"], "/no.npz")],
+)  # fmt: skip
+def test_what_cannot_be_analysed_is_one_line(record: Path, capsys, text: str, arguments, reason: str) -> None:
     record.write_text(text)
     assert run(record, *arguments) == 1
     (line,) = capsys.readouterr().err.splitlines()

@@ -1,56 +1,34 @@
 """What is measured of a network, with devices whose speed is a formula."""
 
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pydlshogi.network.backend import Resources
 from pydlshogi.player import network_player
-from pydlshogi.player.network_player import LONGEST, SIZES, best_batch_size
+from pydlshogi.player.network_player import LONGEST, best_batch_size
 from tests.networks import SQUARE
-
-
-def test_on_a_gpu_what_is_measured_is_laid_out_before() -> None:
-    unmeasured, given = (Resources("auto", "auto", 1, 1, size) for size in (0, 40))
-    assert unmeasured.largest_batch(on_gpu=True) == SIZES[-1] > unmeasured.largest_batch(on_gpu=False)
-    assert given.largest_batch(on_gpu=True) == given.largest_batch(on_gpu=False) == 40
 
 
 class Device:
     """A backend that takes `start` seconds and `each` more for every position, on the clock of all of them."""
 
-    time = 0.0
-    encoding = SQUARE
-    on_gpu = True
-    batch_size = 0
-    foreign = False
+    time, encoding, on_gpu, batch_size, foreign, streams = 0.0, SQUARE, True, 0, False, 1
 
-    def __init__(self, start: float, each: float, streams: int = 1) -> None:
-        self.description = f"device {start} {each} {streams}"
-        self.start = start
-        self.each = each
-        self.streams = streams
-        self.batches = 0
-        self.largest = 0
-        """Of all batches."""
-        self._lock = threading.Lock()
+    def __init__(self, start: float, each: float) -> None:
+        self.description = f"device {start} {each}"
+        self.start, self.each = start, each
+        self.batches = self.largest = 0  # of all batches
 
     def predict(
         self, packed: np.ndarray, firsts: np.ndarray, labels: np.ndarray, temperature: float
     ) -> tuple[np.ndarray, np.ndarray]:
         assert packed.shape == (len(firsts) - 1, SQUARE.words)
         assert len(labels) == firsts[-1]
-        with self._lock:
-            Device.time += self.took(len(packed)) / self.streams
-            self.batches += 1
-            self.largest = max(self.largest, len(packed))
+        Device.time += self.start + self.each * len(packed)
+        self.batches += 1
+        self.largest = max(self.largest, len(packed))
         return np.zeros(len(labels), np.float32), np.zeros(len(packed), np.float32)
-
-    def took(self, size: int) -> float:
-        """Seconds for a batch, while all streams have one."""
-        return self.start + self.each * size
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from pydlshogi import bench, bench_backends
-from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.network.backend import Backend, BackendError
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
@@ -43,17 +42,16 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
     assert bench.signature(100) != before
 
 
-def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Twelve speeds, a network's name and speeds, three sparse networks, and the signature."""
-    monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
-    monkeypatch.setattr(bench, "available_cores", lambda: 2)
-    monkeypatch.setattr(bench, "core_speed", lambda *asked: 5678.0)
-    monkeypatch.setattr(bench, "sparse_speed", lambda sfen: "4,321 evaluations/s")
-    options = MCTSPlayerOptions()
-    options.modelfile, options.backend, options.batch_size = str(tmp_path / "net.npz"), "auto", 4
-    options.threads, options.eval_coef = 1, 600
-    write_weights(Path(options.modelfile), network(PLAIN))
-    lines = list(bench.report(bench.PARTS, 64, 0.01, options))
+    known = {"signature": lambda: "0123abcd", "available_cores": lambda: 2, "core_speed": lambda *asked: 5678.0}
+    for name, made_up in (known | {"sparse_speed": lambda _: "4,321 evaluations/s"}).items():
+        monkeypatch.setattr(bench, name, made_up)
+    write_weights(tmp_path / "net.npz", network(PLAIN))
+    (tmp_path / "net.json").write_text('{"options": {"Eval_Coef": 600}}')
+    words = ["--batch=4", "--threads=1", "--playouts=64", "--seconds=0.01", f"--modelfile={tmp_path / 'net.npz'}"]
+    assert bench.main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12 + 2 + 3 + 1
     one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
@@ -65,20 +63,7 @@ def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[17:] == ["signature 0123abcd"]
 
 
-def test_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(bench, "available_cores", lambda: 1)
-    monkeypatch.setattr(bench, "core_speed", lambda sfen, playouts, batch: 1000.0 * playouts)
-    monkeypatch.setattr(bench, "signature", lambda: "0123abcd")
-    assert bench.main(["core", "signature", "--playouts", "7"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "start        batch   1:    7,000 playouts/s of one core"
-    assert len(lines) == 13
-    assert lines[-1] == "signature 0123abcd"
-
-
-def test_backends_stand_side_by_side_and_what_is_missing_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_backends_stand_side_by_side_and_what_is_missing_says_why(tmp_path: Path, monkeypatch, capsys) -> None:
     load = bench_backends.load_backend
 
     def here(name: str, *given: object, device: str, **how: object) -> Backend:
@@ -99,34 +84,8 @@ def test_backends_stand_side_by_side_and_what_is_missing_says_why(
     assert "Not measured: torch: no cpu for it" in lines[4:]
 
 
-@pytest.mark.parametrize("backend", [[], ["--backend", "foo"]])
-def test_a_network_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str], backend: list[str]) -> None:
-    assert bench.main(["network", "--modelfile", "/no.npz", *backend]) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert re.fullmatch("bench: .*(/no.npz: No such file or directory|Backend foo is none of .*)\n", output.err)
-    assert bench.main(["network", "--backend", "hash"]) == 1
-    assert capsys.readouterr().err == "bench: no network: Backend hash, so nothing to measure\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--playouts", "-1"], "--playouts: must be at least 0"),
-        (["--seconds", "nan"], "--seconds: must be at least 0.001"),
-        (["speed"], "speed is no part: core, network, sparse"),
-        (["--compare", "/nowhere"], "/nowhere is no checkout"),
-    ],
-)
-def test_nothing_cannot_be_measured(capsys: pytest.CaptureFixture[str], words: list[str], complaint: str) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        bench.main(words)
-    assert complaint in capsys.readouterr().err
-
-
-@pytest.fixture
-def checkouts(tmp_path: Path) -> list[Path]:
-    """Two, whose benches measure 3,000 and 2,000 playouts a second in one thread."""
+def test_two_checkouts_are_compared_by_what_their_benches_print(tmp_path: Path) -> None:
+    """They measure 3,000 and 2,000 playouts a second in one thread."""
     for name, speed in (("new", 3000), ("old", 2000)):
         (tmp_path / name / "pydlshogi").mkdir(parents=True)
         (tmp_path / name / "pydlshogi" / "bench.py").write_text(
@@ -134,10 +93,7 @@ def checkouts(tmp_path: Path) -> list[Path]:
             f"print('sparse  start: {speed:8,} evaluations/s of one core (38 rows, 90 moves), 7 of the value alone')\n"
             "import sys; sys.exit(sys.argv[1:] != ['core'])\n"
         )
-    return [tmp_path / "new", tmp_path / "old"]
-
-
-def test_two_checkouts_are_compared_by_what_their_benches_print(checkouts: list[Path]) -> None:
+    checkouts = tmp_path / "new", tmp_path / "old"
     assert list(bench.compare(["core"], *checkouts)) == [
         *(f"turn {turn} of 5: median 1.50 times" for turn in range(1, 6)),
         "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",

@@ -164,13 +164,6 @@ class Person:
         return "|".join(self.page.locator("[role=gridcell]").evaluate_all("cells => cells.map(c => c.ariaLabel)"))
 
 
-def speak(page: Any, language: str) -> None:
-    """By the button of the settings that names it."""
-    page.locator("#settings").click()
-    page.get_by_role("button", name=language).click()
-    page.keyboard.press("Escape")
-
-
 @pytest.fixture
 def person(tabs: Any, board: Board) -> Iterator[Person]:
     board.new()
@@ -726,7 +719,6 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
     program = start()
-    assert program.stdout is not None
     page = browser.new_page()
     page.goto(program.stdout.readline())
     page.wait_for_selector("body[data-generation]")
@@ -847,7 +839,9 @@ def test_a_book_is_looked_at_and_played_from(browser: Any, tmp_path: Path) -> No
         moves.nth(0).click()
         assert person.moves(1) == ["7g7f"]
         expect(moves).to_have_text(["P3c-3d -35 ×5"])
-        speak(person.page, "日本語")
+        person.page.locator("#settings").click()
+        person.button("日本語").click()
+        person.press("Escape")
         expect(moves).to_have_text(["△３四歩(33) -35 ×5"])
         moves.nth(0).click()
         assert person.moves(2) == ["7g7f", "3c3d"]
@@ -920,15 +914,10 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     person.leave()
 
 
-# The pictures of the README
-
 WIDTH, HEIGHT = 900, 680
 LARGEST = 100_000
 """Bytes of a picture."""
-POSITIONS = {
-    "dobutsu": "startpos moves 1d1c 3a3b",
-    "othello": "f5d6c3d3c4f4c5b3c2e6c6",
-}
+POSITIONS = {"dobutsu": "startpos moves 1d1c 3a3b", "othello": "f5d6c3d3c4f4c5b3c2e6c6"}
 
 
 def take_pictures(browser: Any, folder: Path) -> None:

@@ -4,7 +4,7 @@ import lzma
 import random
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,12 +12,10 @@ import cshogi
 import numpy as np
 import pytest
 import thinker
-from usi_driver import InProcess
+from thinker import options_of
 
 from pydlshogi.games.shogi.engine.book import choose, flip_move, legal_moves, open_book_file
 from pydlshogi.games.shogi.engine.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
-from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -72,9 +70,6 @@ def text_of(positions: dict[str, str]) -> str:
     return "\n".join([HEADER.decode(), *blocks])
 
 
-# The file
-
-
 def test_what_a_line_says(book_file: MakeFile) -> None:
     book = Book(book_file())
     moves = [BookMove("2g2f", "8c8d", 40, 12, 7), BookMove("7g7f", "3c3d", 40, 12, 9)]
@@ -87,14 +82,10 @@ def test_what_a_line_says(book_file: MakeFile) -> None:
 
 @pytest.mark.parametrize(
     ("line", "entry"),
-    [
-        ("7g7f", BookMove("7g7f", None, 0, 0, 1)),
-        ("7g7f 3c3d", BookMove("7g7f", "3c3d", 0, 0, 1)),
-        ("7g7f none -3", BookMove("7g7f", None, -3, 0, 1)),
-        ("7g7f None 5 6", BookMove("7g7f", None, 5, 6, 1)),
-        ("P*5e 8b2b+ 1 2 3 and more", BookMove("P*5e", "8b2b+", 1, 2, 3)),
-    ],
-)
+    [("7g7f", BookMove("7g7f", None, 0, 0, 1)), ("7g7f 3c3d", BookMove("7g7f", "3c3d", 0, 0, 1)),
+     ("7g7f none -3", BookMove("7g7f", None, -3, 0, 1)), ("7g7f None 5 6", BookMove("7g7f", None, 5, 6, 1)),
+     ("P*5e 8b2b+ 1 2 3 and more", BookMove("P*5e", "8b2b+", 1, 2, 3))],
+)  # fmt: skip
 def test_what_is_missing_has_its_usual_value(book_file: MakeFile, line: str, entry: BookMove) -> None:
     for text in (f"{HEADER.decode()}\nsfen {START}\n{line}\n", f"\ufeffsfen {START}\r\n\r\n{line}\r\n// end"):
         assert Book(book_file(text)).find(START) == [entry]
@@ -146,15 +137,12 @@ def test_what_is_no_book_is_one_line(book_file: MakeFile, text: str, reason: str
 
 @pytest.mark.parametrize(
     ("line", "reason"),
-    [
-        ("sfen startpos\n1g1f", "line 3: an sfen has a board, a side to move and hands"),
-        ("7g7", "line 3: '7g7' is not a move of a book"),
-        ("7g7f 3c3d x 1 1", "line 3: value, depth and count are numbers, not 'x 1 1'"),
-        ("7g7f 3c3d 1 1 4294967296", "line 3: value, depth and count are numbers, not '1 1 4294967296'"),
-        ("\xff", "line 3: "),
-        ("\x1c", "line 3: '\\x1c' is not a move of a book"),
-    ],
-)
+    [("sfen startpos\n1g1f", "line 3: an sfen has a board, a side to move and hands"),
+     ("7g7", "line 3: '7g7' is not a move of a book"),
+     ("7g7f 3c3d x 1 1", "line 3: value, depth and count are numbers, not 'x 1 1'"),
+     ("7g7f 3c3d 1 1 4294967296", "line 3: value, depth and count are numbers, not '1 1 4294967296'"),
+     ("\xff", "line 3: "), ("\x1c", "line 3: '\\x1c' is not a move of a book")],
+)  # fmt: skip
 def test_a_bad_line_costs_that_line(book_file: MakeFile, line: str, reason: str) -> None:
     book = Book(book_file(f"sfen {START}\n2g2f\n{line}\nsfen {AFTER_7G7F}\n3c3d\n"))
     (bad,) = book.bad_lines
@@ -181,9 +169,6 @@ def test_real_books_whole_and_on_disk(shared_data: Path, tmp_path: Path) -> None
             position = ShogiPosition(sfen)
             assert position.sfen().split()[:3] == sfen.split()[:3]
             assert legal_moves([whole], position) == found
-
-
-# Other files
 
 
 def ybb_of(positions: dict[str, list[tuple[str, int, int]]], *, depths: bool) -> bytes:
@@ -277,9 +262,6 @@ def test_what_is_no_book_of_shogigui_is_one_line(data: bytes, tmp_path: Path) ->
         open_book_file(tmp_path / "book.sbk")
 
 
-# The other colour
-
-
 def test_a_turned_board_has_the_turned_moves_also_in_a_book(book_file: MakeFile) -> None:
     for sfen in [*list(random_book(60, seed=1))[::3], AFTER_7G7F]:
         board, turned = cshogi.Board(f"{sfen} 1"), cshogi.Board(cshogi.rotate_sfen(f"{sfen} 1"))
@@ -289,33 +271,20 @@ def test_a_turned_board_has_the_turned_moves_also_in_a_book(book_file: MakeFile)
     assert legal_moves([Book(book_file())], position) == [BookMove("7g7f", "8c8d", -35, 12, 5)]
 
 
-# The choice
-
-
-def options(**values: object) -> MCTSPlayerOptions:
-    chosen = MCTSPlayerOptions()
-    for name, value in values.items():
-        assert chosen.set(name, str(value)) == ""
-    return chosen
-
-
 MOVES = [BookMove("2g2f", None, 40, 0, 1), BookMove("7g7f", None, 40, 0, 9), BookMove("1g1f", None, 10, 0, 90)]
 
 
 def test_the_best_by_value_then_by_frequency() -> None:
-    assert choose(MOVES, options(), random.Random(0)) == MOVES[1]
-    assert choose([], options(), random.Random(0)) is None
+    assert choose(MOVES, options_of(), random.Random(0)) == MOVES[1]
+    assert choose([], options_of(), random.Random(0)) is None
 
 
 @pytest.mark.parametrize(("difference", "shares"), [(0, [0.1, 0.9, 0]), (29, [0.1, 0.9, 0]), (30, [0.01, 0.09, 0.9])])
 def test_drawn_by_frequency_among_those_near_the_best(difference: int, shares: list[float]) -> None:
     generator = random.Random(1)
-    settings = options(Best_Book_Move="false", BookEvalDiff=difference)
+    settings = options_of(Best_Book_Move="false", BookEvalDiff=difference)
     drawn = [choose(MOVES, settings, generator) for _ in range(2000)]
     assert [drawn.count(move) / 2000 for move in MOVES] == pytest.approx(shares, abs=0.03)
-
-
-# The player
 
 
 class Thinker(thinker.Thinker):
@@ -360,16 +329,11 @@ def test_illegal_book_moves_are_left_out_and_another_book_is_asked(book_file: Ma
 
 @pytest.mark.parametrize(
     ("limits", "values"),
-    [
-        ({"infinite": True, "nodes": 20}, {}),
-        ({"searchmoves": ("7g7f", "1g1f"), "nodes": 20}, {}),
-        ({"nodes": 20}, {"ConsiderationMode": "true"}),
-        ({"nodes": 20}, {"USI_OwnBook": "false"}),
-        ({"nodes": 20}, {"Book_File": "<empty>"}),
-        ({"nodes": 20}, {"Min_Book_Score": 41}),
-        ({"nodes": 20}, {"Book_Moves": 0}),
-    ],
-)
+    [({"infinite": True, "nodes": 20}, {}), ({"searchmoves": ("7g7f", "1g1f"), "nodes": 20}, {}),
+     ({"nodes": 20}, {"ConsiderationMode": "true"}), ({"nodes": 20}, {"USI_OwnBook": "false"}),
+     ({"nodes": 20}, {"Book_File": "<empty>"}), ({"nodes": 20}, {"Min_Book_Score": 41}),
+     ({"nodes": 20}, {"Book_Moves": 0})],
+)  # fmt: skip
 def test_an_opinion_asked_for_is_given(book_file: MakeFile, limits: dict[str, object], values: dict[str, str]) -> None:
     player = Thinker(book_file(), **values)
     assert player.play(**limits).move
@@ -386,6 +350,15 @@ def test_book_trouble_on_disk_does_not_cost_the_move(book_file: MakeFile) -> Non
     assert player.last.nodes
 
 
+def test_trouble_with_the_book_is_said_once_and_the_engine_plays_on(book_file: MakeFile) -> None:
+    path, passed_over = book_file(f"{BOOK}7g7\n7g7f 3c3d x\n"), "is not a move of a book and 1 more: passed over"
+    missing, without = path.with_name("none.db"), "No such file or directory; playing without a book"
+    for book, said in ((path, f"{path}: line 10: '7g7' {passed_over}"), (missing, f"Error! {missing}: {without}")):
+        player = Thinker(book)
+        player.play()
+        assert (player.remarks, player.from_book) == ([said], book == path)
+
+
 def test_a_book_rewritten_in_place_is_read_anew(book_file: MakeFile) -> None:
     player = Thinker(book_file(), Min_Book_Score=40)
     assert player.play().move == "7g7f"
@@ -397,41 +370,6 @@ def test_a_book_rewritten_in_place_is_read_anew(book_file: MakeFile) -> None:
     assert not player.from_book
     book_file()
     assert player.play().move == "7g7f"
-
-
-# Over the protocol
-
-
-@pytest.fixture
-def engine(book_file: MakeFile) -> Iterator[InProcess]:
-    options = MCTSPlayerOptions()
-    for name, value in {"Backend": "uniform", "USI_Hash": 1, "USI_OwnBook": "true", "Book_File": book_file()}.items():
-        assert options.set(name, str(value)) == ""
-    conversation = InProcess(shogi.mcts(options))
-    yield conversation
-    conversation.close()
-
-
-def test_trouble_with_the_book_is_one_line_at_isready_and_the_engine_plays_on(
-    engine: InProcess, book_file: MakeFile
-) -> None:
-    def isready(book: Path) -> list[str]:
-        engine.send(f"setoption name Book_File value {book}")
-        return [line for line in engine.ask("isready", "readyok") if line]
-
-    missing = book_file().with_name("none.db")
-    engine.ask("usi", "usiok")
-    said = [f"info string Error! {missing}: No such file or directory; playing without a book", "readyok"]
-    assert isready(missing) == said
-    assert " nodes 20 " in engine.go("go nodes 20")[-2]
-    assert [line for line in engine.ask("isready", "readyok") if line] == ["readyok"]
-    path = book_file(f"{BOOK}7g7\n7g7f 3c3d x\n")
-    said = [f"info string {path}: line 10: '7g7' is not a move of a book and 1 more: passed over", "readyok"]
-    assert isready(path) == said
-    assert engine.go()[-1] == "bestmove 7g7f ponder 3c3d"
-
-
-# Books from games
 
 
 def game(moves: str, win: str | None) -> Game:
@@ -494,22 +432,3 @@ def test_depth_and_rare_moves_are_limited_and_a_list_names_records(records: Path
     (records.parent / "list.txt").write_text("kifu/0.csa\nkifu/1.csa\n")
     assert make_book.main([str(records.parent / "list.txt"), "--out", str(out), "--workers", "1", "--overwrite"]) == 0
     assert Book(out).find(START)[0].played == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["kifu", "--out", "there.db"], "there.db exists (--overwrite replaces it)"),
-        (["kifu", "--out", "nowhere/own.db"], "nowhere/own.db: No such file or directory"),
-        (["nowhere", "--out", "own.db"], "nowhere: no such folder"),
-        (["kifu", "--out", "kifu", "--overwrite"], "kifu: Is a directory"),
-        (["kifu", "--out", "own.db", "--min-games", "4"], "no move was played in 4 of 4 games with a result: no book"),
-    ],
-)
-def test_books_that_cannot_be_made(records: Path, monkeypatch, capsys, arguments: list[str], error: str) -> None:
-    monkeypatch.chdir(records.parent)
-    (records.parent / "there.db").write_text("mine\n")
-    assert make_book.main([*arguments, "--workers", "1"]) == 1
-    assert capsys.readouterr().err.splitlines()[-1] == f"make_book: {error}"
-    assert (records.parent / "there.db").read_text() == "mine\n"
-    assert not (records.parent / "own.db").exists()

@@ -8,7 +8,7 @@ import pytest
 from test_search import Opinions, SearchOfOne, a_search
 from tic_tac_toe import Letters
 
-from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
+from pydlshogi.player.choice import WEAK_LEVELS, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Budget, Clock
 from pydlshogi.player.latency import Latency, WindowedMaximum
 from pydlshogi.player.thinking import MateSearcher, Thinking
@@ -17,7 +17,7 @@ from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import MoveStats
 
 
-def move(name: str, visits: int, value: float, error: float, plies: int | None = None) -> MoveStats:
+def move(name: str, visits: int, value: float, error: float = 0.01, plies: int | None = None) -> MoveStats:
     return MoveStats(ord(name), visits, value, error, 0.1, plies)
 
 
@@ -54,59 +54,29 @@ def test_the_lowest_levels_play_by_a_policy_that_is_flatter_the_lower_they_are()
     assert shares == pytest.approx([0.50, 0.70, 0.90], abs=0.03)
 
 
-def stats(move: int, visits: int, value: float, plies: int | None = None) -> MoveStats:
-    return MoveStats(move, visits, value, error=0.01, prior=0.1, plies=plies)
-
-
 def test_a_sampled_move_is_nearly_as_good_and_comes_as_often_as_it_was_visited() -> None:
-    moves = [stats(1, 60, 0.50), stats(2, 20, 0.48), stats(3, 20, 0.75), stats(4, 99, 0.47), stats(5, 99, 0.6, -2)]
+    moves = [move("1", 60, 0.50), move("2", 20, 0.48), move("3", 20, 0.75), move("4", 99, 0.47)]
+    moves.append(move("5", 99, 0.6, plies=-2))
     rng = random.Random(1)
-    drawn = [sample(moves, 0.02, rng).move for _ in range(3000)]
-    assert {*drawn} == {1, 2, 3}
-    assert drawn.count(1) == pytest.approx(1800, abs=100)
+    drawn = [chr(sample(moves, 0.02, rng).move) for _ in range(3000)]
+    assert {*drawn} == {*"123"}
+    assert drawn.count("1") == pytest.approx(1800, abs=100)
 
 
-@pytest.mark.parametrize("best", [stats(1, 10, 0.5, plies=3), stats(1, 10, 0.5, plies=-4), stats(1, 10, math.nan)])
+@pytest.mark.parametrize("best", [move("1", 10, 0.5, plies=3), move("1", 10, 0.5, plies=-4), move("1", 10, math.nan)])
 def test_a_best_move_that_is_proven_or_not_yet_judged_is_not_sampled_away(best: MoveStats) -> None:
     rng = random.Random(1)
-    assert {sample([best, stats(2, 1000, 0.5)], 1.0, rng).move for _ in range(20)} == {1}
+    assert {sample([best, move("2", 1000, 0.5)], 1.0, rng).move for _ in range(20)} == {ord("1")}
 
 
 @pytest.mark.parametrize(
     ("best", "threshold", "resigns"),
-    [
-        (stats(1, 9, 0.009), 0.01, True),
-        (stats(1, 9, 0.01), 0.01, False),
-        (stats(1, 9, 0.0), 0.0, False),
-        (stats(1, 9, math.nan), 0.5, False),
-        (stats(1, 9, 0.9, plies=-2), 0.01, True),
-        (stats(1, 9, 0.9, plies=-2), 0.0, False),
-        (stats(1, 9, 0.0, plies=1), 0.01, False),
-    ],
-)
+    [(move("1", 9, 0.009), 0.01, True), (move("1", 9, 0.01), 0.01, False), (move("1", 9, 0.0), 0.0, False),
+     (move("1", 9, math.nan), 0.5, False), (move("1", 9, 0.9, plies=-2), 0.01, True),
+     (move("1", 9, 0.9, plies=-2), 0.0, False), (move("1", 9, 0.0, plies=1), 0.01, False)],
+)  # fmt: skip
 def test_it_resigns(best: MoveStats, threshold: float, resigns: bool) -> None:
     assert should_resign(best, threshold) == resigns
-
-
-def test_a_seed_repeats_its_numbers_and_none_does_not() -> None:
-    def numbers(seed: int) -> list[float]:
-        rng = SeededRng()
-        rng.begin(seed)
-        return [rng.random() for _ in range(3)]
-
-    assert numbers(7) == numbers(7) != numbers(8)
-    assert numbers(0) != numbers(0)
-    rng = SeededRng()
-    rng.begin(7)
-    first = rng.random()
-    rng.begin_if_changed(7)  # goes on
-    assert rng.random() != first
-    rng.begin_if_changed(8)
-    rng.begin_if_changed(7)
-    assert rng.random() == first
-
-
-# Whether the search goes on beyond the optimum of its time
 
 
 SECOND = 1000.0

@@ -171,9 +171,6 @@ def test_where_numba_does_not_compile_nothing_is_kept(installation: Installation
     assert not list(installation.package.rglob("*.nbc"))
 
 
-# Kernels of games
-
-
 GAME = """
 import os
 from pydlshogi.support.kernels.compiled import compiled_for, kernels_folder, rule, rule_of_game
@@ -205,16 +202,9 @@ def test_on_the_disk_no_game_finds_the_kernel_of_another(installation: Installat
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_plain_numba_searches_the_same_tree() -> None:
-    said = [
-        subprocess.run(
-            [sys.executable, "-m", "pydlshogi.bench", "signature"],
-            env=os.environ | {"PLAIN_NUMBA": plain},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for plain in ("0", "1")
-    ]
+    command = [sys.executable, "-m", "pydlshogi.bench", "signature"]
+    both = [os.environ | {"PLAIN_NUMBA": plain} for plain in ("0", "1")]
+    said = [subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout for env in both]
     assert said[0] == said[1] != ""
 
 

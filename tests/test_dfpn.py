@@ -90,9 +90,6 @@ def problems(folder: Path, name: str) -> list[str]:
     return [line.split(" moves")[0].removeprefix("sfen ") for line in text.splitlines()]
 
 
-# Proofs
-
-
 @pytest.mark.parametrize(("sfen", "plies"), MATES)
 def test_a_mate_is_found_with_its_whole_line_and_then_the_shortest(sfen: str, plies: int) -> None:
     search = MateSearch(1)
@@ -107,14 +104,6 @@ def test_a_mate_is_found_with_its_whole_line_and_then_the_shortest(sfen: str, pl
     assert is_mate(sfen, usi(line))
     assert search.look(states, MANY, plies) == Verdict.MATE
     assert search.look(states, MANY, plies - 2) == Verdict.NO_MATE
-
-
-@pytest.mark.parametrize("sfen", [sfen for sfen, plies in MATES if plies == 3 and "K" in sfen])
-def test_a_mate_in_three_is_seen_before_other_checks_are_looked_at(sfen: str) -> None:
-    search = MateSearch(1)
-    assert look(sfen, search) == Verdict.MATE
-    assert len(line_of(sfen, search)) == 3
-    assert search.nodes == 2
 
 
 @pytest.mark.parametrize("sfen", NO_MATES)
@@ -176,9 +165,6 @@ def test_no_mate_in_one_of_real_games(count: int, shared_data: Path) -> None:
     assert verdicts[Verdict.NO_MATE] > 0.98 * len(positions)
 
 
-# A table that is too small, and a path
-
-
 def test_a_table_that_is_full_makes_no_verdict_wrong() -> None:
     """Of 64 entries, in which a mate may be lost and found again, and of 1024."""
     for kilobytes in (2, 32):
@@ -204,9 +190,6 @@ def test_a_cut_is_no_refutation(room: dict[str, int]) -> None:
             if verdict in CLAIMS:
                 assert look(sfen, MateSearch(1)) in {verdict, Verdict.OPEN}
     assert cuts > 10
-
-
-# From look to look
 
 
 def test_a_look_goes_on_where_the_last_one_ended() -> None:
@@ -241,13 +224,9 @@ def test_both_sides_and_other_sets_of_pieces_share_a_table() -> None:
 
 @pytest.mark.parametrize(
     "board",
-    [
-        "3bk4/5r3/2+p4+B1/5B3/3K5/9/9/9/9",
-        "4n4/7k1/9/5S2g/9/9/9/9/1K7",
-        "7k1/9/6L2/4l1+P2/9/9/9/8K/9",
-        "9/7k1/4l3R/9/9/9/3K5/9/9",
-    ],
-)
+    ["3bk4/5r3/2+p4+B1/5B3/3K5/9/9/9/9", "4n4/7k1/9/5S2g/9/9/9/9/1K7", "7k1/9/6L2/4l1+P2/9/9/9/8K/9",
+     "9/7k1/4l3R/9/9/9/3K5/9/9"],
+)  # fmt: skip
 def test_two_golds_mate_where_one_does_not(board: str) -> None:
     search = MateSearch(1)
     for hands, verdict in [("G2g", Verdict.NO_MATE), ("2Gg", Verdict.MATE), ("G2g", Verdict.NO_MATE)]:

@@ -24,10 +24,9 @@ from pydlshogi.support.arrays import Float32Array
 from pydlshogi.uct.batch import Batch
 from pydlshogi.web.records import open_record
 from utils import match as match_program
-from utils.arena.games import Opening, Verdict, kind_of, read_openings
+from utils.arena.games import Opening, read_openings
 from utils.match import main
 
-KIND = kind_of("dobutsu")
 SHUFFLE = ["1d1c", "3a3b", "1c1d", "3b3a"]
 """Both giraffes go up and back."""
 
@@ -48,9 +47,6 @@ def random_games(seed: int, games: int, plies: int = 60) -> Iterator[tuple[Dobut
             move = rng.choice(position.legal_moves().tolist())
             position.push(move)
             twin.push(move)
-
-
-# Rules
 
 
 def test_perft() -> None:
@@ -125,9 +121,6 @@ def test_repetitions_and_the_last_move() -> None:
     assert DobutsuPosition(moves=SHUFFLE[:2], draw_ply=3).outcome() is None
 
 
-# As text
-
-
 def test_both_dialects_are_read_and_one_is_written() -> None:
     for sfen in ("gle/1c1/1C1/ELG b - 1", "gle/1c1/1C1/ELG b -"):
         assert DobutsuPosition(sfen).sfen() == START_SFEN
@@ -138,24 +131,14 @@ def test_both_dialects_are_read_and_one_is_written() -> None:
 
 @pytest.mark.parametrize(
     ("sfen", "reason"),
-    [
-        ("", "an sfen has"),
-        ("rkb/1p1/1P1/BKR x - 1", "b or w"),
-        ("rkb/1p1/1P1/BKR b - one", "move number"),
-        ("rkb/1p1/BKR b - 1", "3 ranks"),
-        ("rkb/1p1/1P/BKR b - 1", "2 squares"),
-        ("rkb/1p1/1X1/BKR b - 1", "X is no piece"),
-        ("rkb/1p1/1P1/B1R b - 1", "one lion"),
-        ("rkb/1p1/1P1/BKR b P 1", "3 chicks"),
-        ("rkb/1p1/3/BKR b P2 1", "no pieces in hand"),
-    ],
-)
+    [("", "an sfen has"), ("rkb/1p1/1P1/BKR x - 1", "b or w"), ("rkb/1p1/1P1/BKR b - one", "move number"),
+     ("rkb/1p1/BKR b - 1", "3 ranks"), ("rkb/1p1/1P/BKR b - 1", "2 squares"),
+     ("rkb/1p1/1X1/BKR b - 1", "X is no piece"), ("rkb/1p1/1P1/B1R b - 1", "one lion"),
+     ("rkb/1p1/1P1/BKR b P 1", "3 chicks"), ("rkb/1p1/3/BKR b P2 1", "no pieces in hand")],
+)  # fmt: skip
 def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         DobutsuPosition(sfen)
-
-
-# Encoding
 
 
 def slow_planes(twin: SlowDobutsu) -> Float32Array:
@@ -206,9 +189,6 @@ def test_in_the_mirror_it_plays_the_same() -> None:
         assert sorted(mirrored_labels) == sorted(mirror.labels[labels].tolist())
 
 
-# The engine
-
-
 @pytest.fixture(scope="module")
 def gui() -> Iterator[InProcess]:
     conversation = InProcess(engine_named("dobutsu"))
@@ -248,18 +228,8 @@ def test_it_answers(gui: InProcess, position: str, answer: str) -> None:
 
 def test_the_board_is_drawn(gui: InProcess) -> None:
     gui.send("position sfen 1k1/1+p1/3/1K1 w 2Re 3")
-    assert gui.ask("d", "sfen") == [
-        "  3  2  1",
-        "  .  k  .  a",
-        "  . +p  .  b",
-        "  .  .  .  c",
-        "  .  K  .  d",
-        "in hand: 2Rb",
-        "sfen 1k1/1+p1/3/1K1 w 2Rb 3",
-    ]
-
-
-# In matches
+    board = ["  3  2  1", "  .  k  .  a", "  . +p  .  b", "  .  .  .  c", "  .  K  .  d"]
+    assert gui.ask("d", "sfen") == [*board, "in hand: 2Rb", "sfen 1k1/1+p1/3/1K1 w 2Rb 3"]
 
 
 pytestmark = pytest.mark.lent_worker(match_program)
@@ -276,22 +246,10 @@ def match(out: Path, a: str, b: str, *words: str, games: int = 2) -> int:
     return main([a, b, "--game", "dobutsu", *words, "--time=60000", "--games", str(games), "--out", str(out)])
 
 
-class TestReferee:
-    def test_the_last_move_may_win(self) -> None:
-        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3a") == Verdict("b", "mate")
-        assert KIND.referee("2k/K2/3/3 b - 1", 1).play("3b3c") == Verdict(None, "max_moves")
-
-    @pytest.mark.parametrize("letters", ["RBP", "GEC"])
-    def test_drops_are_kept_in_one_dialect(self, letters: str) -> None:
-        referee = KIND.referee("2k/3/3/K2 b RBPrbp 1", 512)
-        for letter, square in zip(2 * letters, ("3c", "3b", "2d", "2b", "2a", "1c"), strict=True):
-            assert referee.play(f"{letter}*{square}") is None
-        assert referee.moves == ["G*3c", "E*3b", "C*2d", "G*2b", "E*2a", "C*1c"]
-
-
 def test_a_game_is_played_to_its_end_with_both_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "b.log"
-    assert match(tmp_path / "m", engine("a", *SHORT), engine("b", *SHORT, log=log)) == 0
+    words = ("--max-moves", str(len(SHORT)))  # what the last move wins is no draw
+    assert match(tmp_path / "m", engine("a", *SHORT), engine("b", *SHORT, log=log), *words) == 0
     first, second = games(tmp_path / "m")
     played = [(game["winner"], game["ending"], game["moves"]) for game in (first, second)]
     assert played == [("A", "mate", KEPT), ("B", "mate", KEPT)]

@@ -45,9 +45,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# The table
-
-
 def test_a_number_is_that_of_a_position_and_its_mirror_image() -> None:
     numbers, rng, seen = numbering(), random.Random(1), dict[int, set[str]]()
     assert numbers.size == 855_232_344
@@ -123,9 +120,6 @@ def test_a_third_occurrence_is_a_draw(small: Path) -> None:
     assert moves[position.move_from_usi("1a2a")] == Outcome(0.5, by_path=True)
 
 
-# The file
-
-
 def test_what_is_no_solution_is_refused(tmp_path: Path, small: Path) -> None:
     whole = (small / "pydlshogi" / "dobutsu.solution").read_bytes()
     path = tmp_path / "solution"
@@ -134,9 +128,6 @@ def test_what_is_no_solution_is_refused(tmp_path: Path, small: Path) -> None:
         with pytest.raises(OneLineError, match=reason):
             Solution(path)
     assert Solution(small / "pydlshogi" / "dobutsu.solution").outcome(pieces_of(START_SFEN)) is None
-
-
-# The engine
 
 
 @pytest.fixture
@@ -223,9 +214,6 @@ def test_the_board_offers_a_perfect_opponent_and_the_distance_of_every_move(solv
     }
     answer = asked(Question("dobutsu", CHICK_AND_ELEPHANT, opponent="perfect"))
     assert moves[position.move_from_usi(answer.move)].value == max(ends.value for ends in moves.values())
-
-
-# The whole game
 
 
 @pytest.mark.long

@@ -1,8 +1,5 @@
 """Evaluators: what comes out is in the order of the legal moves that went in."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -33,23 +30,18 @@ ENCODING = encoding_of(2, 3, 3, 9)._replace(
 )
 
 
-def known_run(scale: float = 2.0) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """A network whose logits depend on what it is shown."""
-
-    def run(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        answers = [answer(each, scale) for each in planes]
-        return np.array([policy for policy, _ in answers]), np.array([value for _, value in answers])
-
-    return run
-
-
-def answer(planes: np.ndarray, scale: float = 2.0) -> tuple[np.ndarray, np.float32]:
+def answer(planes: np.ndarray) -> tuple[np.ndarray, np.float32]:
+    """Logits that depend on what the network is shown."""
     generator = np.random.default_rng(int(np.flatnonzero(planes).sum()))
-    return scale * generator.standard_normal(9, np.float32), np.float32(generator.normal())
+    return 2 * generator.standard_normal(9, np.float32), np.float32(generator.normal())
 
 
-def known(temperature: float = 1.0, **how: Any) -> NetworkEvaluator:
-    return NetworkEvaluator(HostBackend("known", ENCODING, [known_run(**how)], 1), temperature)
+def known(temperature: float = 1.0) -> NetworkEvaluator:
+    def run(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        policies, values = zip(*map(answer, planes), strict=True)
+        return np.array(policies), np.array(values)
+
+    return NetworkEvaluator(HostBackend("known", ENCODING, [run], 1), temperature)
 
 
 def batch_of(evaluator: Evaluator, positions: list[Position]) -> Batch:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pydlshogi.support.files import open_plain, read_plain, replacing, reserved
+from pydlshogi.support.files import open_plain, replacing, reserved
 
 
 def write(path: Path, content: bytes) -> None:
@@ -72,13 +72,6 @@ def test_a_link_stays_a_link_and_a_planted_one_is_not_followed(tmp_path: Path, m
         write(tmp_path / "net.npz", b"one")
     assert (tmp_path / "victim").read_bytes() == b"mine"
     assert not (tmp_path / "net.npz").exists()
-
-
-def test_more_than_is_wanted_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "game.csa").write_bytes(b"PI\n+\n")
-    assert read_plain(tmp_path / "game.csa", 5) == b"PI\n+\n"
-    with pytest.raises(OSError, match="Larger than"):
-        read_plain(tmp_path / "game.csa", 4)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from thinker import options_of
 from usi_driver import InProcess
 
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.network.weights import FittedError, fitted_option, write_weights
 from pydlshogi.player.base_player import Engine
-from pydlshogi.player.network_player import NetworkPlayer
 from tests.networks import RESNET, network
 
 Start = Callable[..., "Gui"]
@@ -97,10 +97,7 @@ def test_a_missing_one_is_said_once_and_only_to_those_who_asked(net: Path, engin
 )
 def test_a_broken_one_is_one_line_and_the_engine_plays_on(net: Path, content: bytes) -> None:
     (net.parent / "net.json").write_bytes(content)
-    player = shogi.mcts().load()
-    assert isinstance(player, NetworkPlayer)
-    for name, value in {"modelfile": net, "DNN_Batch_Size": 1}.items():
-        player.options.set(name, str(value))
+    player = shogi.mcts(options_of(modelfile=net, DNN_Batch_Size=1)).load()
     _, remark = player.prepare()
     assert re.fullmatch(r"\S*net\.json (is no JSON|holds no Eval_Coef from 1 to 10000): Eval_Coef is 756", remark)
     assert player.eval_coef == 756

@@ -124,8 +124,6 @@ def test_what_the_dialog_opens() -> None:
     assert {".sfen", ".usi", ".kif", ".ki2", ".jkf", ".csa"} <= set(suffixes())
 
 
-# Any text that a record may hold is written, read and written again alike.
-
 WORDS = [
     "+50", "-3", "*x", "**", "#評価値=5", "評価値=5", "[%eval 0.5]", "解析 候補1 評価値 5", "\r", "\n", "\r\n",
     "\x0b", "\x85", "\u2028", "\x00", "\x1b$B", "\ud800", "\t", " ", "\u3000", "A/B/C b ", "9/9/9 w - 1",

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES
-from pydlshogi.games.shogi.kifu.game import replay
-from pydlshogi.games.shogi.read_kifu import read, read_list
+from pydlshogi.games.shogi.read_kifu import read_list
 from utils import make_kifu_list
 
 QUIET_MOVES = "+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n"
@@ -66,33 +65,13 @@ def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["kifu", "all", "--train", "29", "--test", "2"], "29 + 2 files are asked for, there are 30"),
-        (["nowhere", "all"], "nowhere: no such folder"),
-        (["empty", "all"], "empty: no record files"),
-        (["kifu", "."], ".: the lists want a name"),
-    ],
-)
-def test_lists_that_cannot_be_made(records: Path, monkeypatch, capsys, arguments: list[str], error: str) -> None:
-    (records / "empty").mkdir()
-    monkeypatch.chdir(records)
-    assert make_kifu_list.main(arguments) == 1
-    assert capsys.readouterr().err == f"make_kifu_list: {error}\n"
-    assert not list(records.glob("*.txt"))
-
-
-@pytest.mark.parametrize(
     ("words", "kept"),
-    [
-        ("--min-rating 2500 --min-moves 50 --endings resign", "good"),
-        ("--min-rating 2500 --min-moves 49 --endings resign", "good short"),
-        ("--min-rating 2499 --min-moves 50 --endings resign", "good weak"),
-        ("--min-moves 50 --endings resign", "good unrated weak"),
-        ("--min-rating 2500 --min-moves 50 --endings resign,sennichite", "draw good"),
-        ("--min-rating 2950", ""),
-    ],
-)
+    [("--min-rating 2500 --min-moves 50 --endings resign", "good"),
+     ("--min-rating 2500 --min-moves 49 --endings resign", "good short"),
+     ("--min-rating 2499 --min-moves 50 --endings resign", "good weak"),
+     ("--min-moves 50 --endings resign", "good unrated weak"),
+     ("--min-rating 2500 --min-moves 50 --endings resign,sennichite", "draw good"), ("--min-rating 2950", "")],
+)  # fmt: skip
 def test_files_are_listed_whose_games_are_good_enough(tmp_path: Path, capsys, words: str, kept: str) -> None:
     folder = tmp_path / "games"
     write_game(folder / "good.csa")
@@ -107,9 +86,6 @@ def test_files_are_listed_whose_games_are_good_enough(tmp_path: Path, capsys, wo
     assert "broken.csa: move 1, +7775FU, is illegal" in capsys.readouterr().err
 
 
-# The lists that come with the engine
-
-
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN, TEST = list(read_list(ROOT / "kiflist_train_1000.txt")), list(read_list(ROOT / "kiflist_test_100.txt"))
 
@@ -120,12 +96,3 @@ def test_every_game_is_in_one_list_and_none_twice() -> None:
     assert there == {*TRAIN, *TEST}
     moves = Counter(path.read_text().split("\nPI\n")[1] for path in (*TRAIN, *TEST))
     assert max(moves.values()) == 1
-
-
-@pytest.mark.parametrize("path", TEST[::5], ids=lambda path: path.stem)
-def test_a_game_is_whole(path: Path) -> None:
-    (game,) = read(path)
-    assert "pydlshogi" in " ".join(name or "" for name in game.names)
-    assert game.win in ("b", "w", "d")
-    assert sum(value is not None for value in game.evals) >= len(game.moves) // 3
-    assert sum(1 for _ in replay(game)) == len(game.moves)

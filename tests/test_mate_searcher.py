@@ -20,9 +20,6 @@ WELL_HIDDEN = "2Gpn2k1/8p/p8/7s1/1S7/P8/9/4P3P/4KP3 b R2BG2S2NL2Pgn2l6p 1"
 """A mate that takes df-pn some thousand nodes."""
 
 
-# At the root
-
-
 @pytest.mark.parametrize(("sfen", "plies"), LONG_MATES)
 def test_a_mate_is_played_and_announced_with_its_whole_line(sfen: str, plies: int) -> None:
     thinker = Thinker(sfen)
@@ -79,16 +76,9 @@ def test_a_mate_through_a_position_played_before_is_none() -> None:
 
 @pytest.mark.parametrize(
     ("options", "announced"),
-    [
-        ({"Mate_Root_Search": 0}, None),
-        ({"Mate_Root_Search": 5}, None),
-        ({"Mate_Root_Search": 7}, 7),
-        ({"Skill_Level": 3}, None),
-        ({"Skill_Level": 7}, 7),
-        ({"Draw_Ply": 6}, None),
-        ({"Draw_Ply": 7}, 7),
-    ],
-)
+    [({"Mate_Root_Search": 0}, None), ({"Mate_Root_Search": 5}, None), ({"Mate_Root_Search": 7}, 7),
+     ({"Skill_Level": 3}, None), ({"Skill_Level": 7}, 7), ({"Draw_Ply": 6}, None), ({"Draw_Ply": 7}, 7)],
+)  # fmt: skip
 def test_which_mates_are_looked_for(options: dict[str, int], announced: int | None) -> None:
     """No longer ones than the option says, by no weak player, and none that comes after the game is drawn."""
     thinker = Thinker(MATE_IN_SEVEN, **options)
@@ -117,9 +107,6 @@ def test_the_root_is_looked_at_again_while_the_search_goes_on(monkeypatch: pytes
     assert thinker.last.score_mate == len(thinker.last.pv)
     assert is_mate(WELL_HIDDEN, thinker.last.pv)
     assert 0 < (thinker.last.nodes or 0) < 3000
-
-
-# Along the line
 
 
 def test_what_was_proven_outside_is_known_to_the_search() -> None:

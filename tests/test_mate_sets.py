@@ -33,15 +33,10 @@ def claim(*line: str, said: str = "") -> Claim:
 
 @pytest.mark.parametrize(
     ("sfen", "line", "objection"),
-    [
-        (IN_ONE, "G*5b", ""),
-        (IN_ONE, "G*5d", "G*5d gives no check"),
-        (IN_ONE, "G*4b", "it does not end in mate"),
-        (IN_ONE, "G*5c", "G*5c is illegal"),
-        (IN_ONE, "mate", "mate is illegal"),
-        ("7Bk/6G2/9/9/9/9/9/9/8K b Ps 1", "P*1b", "P*1b is illegal"),
-    ],
-)
+    [(IN_ONE, "G*5b", ""), (IN_ONE, "G*5d", "G*5d gives no check"), (IN_ONE, "G*4b", "it does not end in mate"),
+     (IN_ONE, "G*5c", "G*5c is illegal"), (IN_ONE, "mate", "mate is illegal"),
+     ("7Bk/6G2/9/9/9/9/9/9/8K b Ps 1", "P*1b", "P*1b is illegal")],
+)  # fmt: skip
 def test_lines_are_played(sfen: str, line: str, objection: str) -> None:
     assert MateJudge(by_checks=True).objection(sfen, line.split()) == objection
 

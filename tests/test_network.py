@@ -30,6 +30,7 @@ from tests.networks import (
     logits,
     network,
     packed_positions,
+    refusal_of,
     some_planes,
 )
 
@@ -50,36 +51,19 @@ def small() -> Weights:
     return random_weights(architecture_for(SQUARE, "policy_value_resnet", 1, 4), seed=1)
 
 
-@pytest.fixture(scope="module")
-def small_file(small: Weights, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("network") / "small.npz"
-    write_weights(path, small)
-    return path
-
-
 def refusal(path: Path) -> str:
-    """What `read_weights` says about a file, without its name."""
-    with pytest.raises(ModelError) as caught:
-        read_weights(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message.removeprefix(f"{path}: ")
+    return refusal_of(path, lambda: read_weights(path))
 
 
 def test_the_arrays_are_those_of_the_book() -> None:
     book = parameter_shapes(architecture_for(SQUARE, "policy_value", 12, 192))
+    known = {"l1/W": (192, 104, 3, 3), "l12/b": (192,), "l13/W": (27, 192, 1, 1), "l13_bias/b": (2187,)}
+    assert book.items() >= (known | {"l14_v/W": (256, 2187)}).items()
     assert len(book) == 12 * 2 + 2 + 3 * 2
-    assert book["l1/W"] == (192, 104, 3, 3)
-    assert book["l12/b"] == (192,)
-    assert book["l13/W"] == (27, 192, 1, 1)
-    assert book["l13_bias/b"] == (2187,)
-    assert book["l14_v/W"] == (256, 2187)
     resnet = parameter_shapes(architecture_for(SQUARE, "policy_value_resnet", 4, 192))
     assert len(resnet) == 2 + 4 * 2 * (1 + 5) + 2 + 2 + 5 + 2 * 2
-    assert resnet["b4/conv2/W"] == (192, 192, 3, 3)
-    assert resnet["value1_bn/avg_var"] == (27,)
-    assert resnet["value3/W"] == (1, 256)
+    known = {"b4/conv2/W": (192, 192, 3, 3), "value1_bn/avg_var": (27,), "value3/W": (1, 256)}
+    assert resnet.items() >= known.items()
 
 
 def test_a_network_finds_the_encoding_it_is_for(tmp_path: Path) -> None:
@@ -109,15 +93,6 @@ def test_what_is_written_is_read_again(architecture: Architecture, tmp_path: Pat
         assert np.array_equal(again[name], array)
 
 
-def test_half_precision_files_are_half_as_large_and_become_float32(small: Weights, tmp_path: Path) -> None:
-    write_weights(tmp_path / "full.npz", small)
-    write_weights(tmp_path / "half.npz", small, half=True)
-    assert (tmp_path / "half.npz").stat().st_size < 0.6 * (tmp_path / "full.npz").stat().st_size
-    for name, array in read_weights(tmp_path / "half.npz").items():
-        assert array.dtype == small[name].dtype
-        assert np.allclose(array, small[name], rtol=1e-3, atol=1e-6)
-
-
 @pytest.mark.parametrize("content", [b"", b"\0", b"text\n" * 100, b"PK\x03\x04", b"\x93NUMPY\x01\0", b"\x80\x04."])
 def test_files_of_another_kind(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "net.npz").write_bytes(content)
@@ -143,10 +118,11 @@ def test_what_is_no_network() -> None:
         recognise(parameter_shapes(architecture_for(SQUARE, "policy_value_resnet", 64, 512)))
 
 
-def test_damaged_files_are_refused_or_intact(small_file: Path, small: Weights, tmp_path: Path) -> None:
+def test_damaged_files_are_refused_or_intact(small: Weights, tmp_path: Path) -> None:
     """A flipped bit in a name, a size or a checksum raises all kinds of errors in zipfile and numpy; one reaches us."""
     generator = np.random.default_rng(5)
-    content = small_file.read_bytes()
+    write_weights(tmp_path / "net.npz", small)
+    content = (tmp_path / "net.npz").read_bytes()
     directory = content.index(b"PK\x01\x02")
     positions = [*range(60), *generator.integers(0, len(content), 20), *generator.integers(directory, len(content), 60)]
     refused = 0
@@ -178,9 +154,7 @@ def test_damaged_files_are_refused_or_intact(small_file: Path, small: Weights, t
         ({"l1/W": np.array([{}], object)}, "not an .npz archive, or damaged"),  # it is not unpickled
     ],
 )
-def test_archives_of_something_else(
-    changes: dict[str, np.ndarray | None], message: str, small: Weights, tmp_path: Path
-) -> None:
+def test_archives_of_something_else(changes, message: str, small: Weights, tmp_path: Path) -> None:
     arrays = {name: array for name, array in (small | changes).items() if array is not None}
     np.savez(tmp_path / "net.npz", **arrays)
     assert refusal(tmp_path / "net.npz") == message

@@ -1,26 +1,12 @@
 """Names of openings, of games that are known by them."""
 
-import re
-import tarfile
-from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 
 from pydlshogi.entry import NO_NAMES, OpeningNames
 from pydlshogi.games.shogi import openings as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.read_kifu import parse
-from pydlshogi.support.decoding import decode
-
-SAME = {
-    "ダイレクト向かい飛車": "角交換",
-    "三間飛車": "三間|石田",
-    "ゴキゲン中飛車": "ゴキゲン",
-    "角交換型振り飛車": "角交換|石田",
-}
-"""How the records name what has another name here."""
 
 
 def named(moves: Iterable[str]) -> OpeningNames:
@@ -48,17 +34,3 @@ def named(moves: Iterable[str]) -> OpeningNames:
 )
 def test_shogi(moves: str, names: list[str]) -> None:
     assert [name.japanese for name in named(moves.split()).names] == names
-
-
-def test_shogi_as_the_records_of_newspapers_name_it(shared_data: Path, tmp_path: Path) -> None:
-    with tarfile.open(shared_data / "records" / "mixed.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    agree: Counter[bool] = Counter()
-    for path in sorted((tmp_path / "mixed" / "shogi-playstyle-analysis").glob("*.kif")):
-        label = re.search(r"戦型：(\S+)", decode(path.read_bytes()))
-        (game,) = parse(path.read_bytes(), path.name)
-        if label and game.start_sfen == ShogiPosition().sfen():
-            name = named(game.usi).name
-            agree[bool(name and re.match(SAME.get(label[1], label[1][:2]), name.japanese))] += 1
-    assert agree.total() > 50
-    assert agree[True] > 0.8 * agree.total()

@@ -4,23 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from othello_games import random_game, random_position, random_weights
+from othello_games import number_on, random_game, random_position, random_weights
 
 from pydlshogi.games.othello.engine import alphabeta_search, patterns
 from pydlshogi.games.othello.engine.alphabeta_search import CUT, INFINITE, AlphaBeta, Probing
-from pydlshogi.games.othello.engine.patterns import (
-    CLASSES,
-    DISC,
-    FIRST,
-    NUMBERS,
-    PARITY,
-    PATTERNS,
-    STAGES,
-    WORDS,
-    evaluate,
-    load_weights,
-    write_numbers,
-)
+from pydlshogi.games.othello.engine.patterns import CLASSES, DISC, PATTERNS, STAGES, WORDS, evaluate, write_numbers
 from pydlshogi.games.othello.rules import PASS, START, Position, flips
 
 WEIGHTS = random_weights(1)
@@ -29,9 +17,7 @@ WEIGHTS = random_weights(1)
 def evaluation(position: Position) -> int:
     if not position.mover:
         return -64 * DISC
-    words = np.zeros((1, WORDS), np.uint64)
-    write_numbers(np.uint64(position.mover), np.uint64(position.opponent), words)
-    return int(evaluate(WEIGHTS, 64 - position.empties, words.view(np.uint16), 0))
+    return int(evaluate(WEIGHTS, 64 - position.empties, written(position), 0))
 
 
 def minimax(position: Position, depth: int) -> int:
@@ -139,13 +125,8 @@ class TestMultiProbCut:
             assert reaches(position, cuts(4, 2, float(margin)), bound) == (exact >= bound)
 
 
-# The patterns
-
-
 def numbers_of(position: Position) -> list[int]:
-    """What stands on each pattern: 0 the opponent, 1 nothing, 2 the side to move."""
-    digits = [1 + (position.mover >> square & 1) - (position.opponent >> square & 1) for square in range(64)]
-    return [sum(digits[square] * 3**place for place, square in enumerate(squares)) for _, squares in PATTERNS]
+    return [number_on(position, squares) for _, squares in PATTERNS]
 
 
 def written(position: Position) -> "np.ndarray[tuple[int, int], np.dtype[np.uint16]]":
@@ -193,31 +174,23 @@ def test_the_value_is_the_sum_of_the_weights_of_its_lines() -> None:
     weights = random_weights(2)
     for empties in (19, 20):
         position = random_position(0, empties)
-        numbers = zip(FIRST, numbers_of(position), strict=True)
+        numbers = zip(patterns.FIRST, numbers_of(position), strict=True)
         expected = sum(int(weights[10, first + number]) for first, number in numbers)
-        expected += int(weights[10, PARITY + empties % 2])
+        expected += int(weights[10, patterns.PARITY + empties % 2])
         assert evaluate(weights, 64 - empties, written(position), 0) == expected
     # Of the second rank: a disc of the side to move on b2 alone, or on g2 alone.
     empty = (3**8 - 1) // 2
-    first = int(FIRST[0])
+    first = int(patterns.FIRST[0])
     assert CLASSES[first + empty + 3] == CLASSES[first + empty + 3**6]
     assert CLASSES[first + empty + 3] != CLASSES[first + empty + 3**5]
-    assert len(CLASSES) == NUMBERS
+    assert len(CLASSES) == patterns.NUMBERS
     assert len(np.unique(CLASSES)) == 113_879
 
 
-class TestFiles:
-    def test_refusals(self, tmp_path: Path) -> None:
-        path = tmp_path / "weights.npz"
-        np.savez(tmp_path / "other.npz", other=np.zeros(3))
-        np.savez(tmp_path / "small.npz", weights=np.zeros((STAGES, 7), np.int16))
-        path.write_bytes(b"no archive")
-        for name, reason in {
-            "weights.npz": "holds no weights of patterns",
-            "other.npz": "holds no weights of patterns",
-            "small.npz": r"holds int16 \[15, 7\], not int16 \[15, 113879\]",
-        }.items():
-            with pytest.raises(ValueError, match=reason):
-                load_weights(tmp_path / name)
-        with pytest.raises(FileNotFoundError):
-            load_weights(tmp_path / "nothing.npz")
+def test_refusals(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", other=np.zeros(3))
+    np.savez(tmp_path / "small.npz", weights=np.zeros((STAGES, 7), np.int16))
+    small = r"holds int16 \[15, 7\], not int16 \[15, 113879\]"
+    for name, reason in (("other.npz", "holds no weights of patterns"), ("small.npz", small)):
+        with pytest.raises(ValueError, match=reason):
+            patterns.load_weights(tmp_path / name)

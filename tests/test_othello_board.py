@@ -90,15 +90,10 @@ def test_who_saves_in_a_format_without_variations_is_said(board: Board) -> None:
 
 @pytest.mark.parametrize(
     ("result", "ending"),
-    [
-        ("-12", {"reason": "as recorded", "winner": 1}),
-        ("+0", {"reason": "as recorded", "winner": None}),
-        ("?", None),
-        ("+6:r", {"reason": "resignation", "winner": 0}),
-        ("-64:r", {"reason": "resignation", "winner": 1}),
-        ("+2:t", {"reason": "time", "winner": 0}),
-    ],
-)
+    [("-12", {"reason": "as recorded", "winner": 1}), ("+0", {"reason": "as recorded", "winner": None}), ("?", None),
+     ("+6:r", {"reason": "resignation", "winner": 0}), ("-64:r", {"reason": "resignation", "winner": 1}),
+     ("+2:t", {"reason": "time", "winner": 0})],
+)  # fmt: skip
 def test_a_record_of_othello_is_saved_with_what_it_says(board: Board, result: str, ending: Message | None) -> None:
     record = f"(;GM[Othello]PC[GGS]DT[2020]PB[a]PW[b]RE[{result}]TI[15:00]TY[8]BO[8 %s *]B[F5]W[D6];)"
     board.opened((record % f"{'-' * 27}O*{'-' * 6}*O{'-' * 27}").encode())

@@ -41,7 +41,6 @@ def test_the_score_is_that_of_minimax_and_the_move_leads_to_it(solver: Solver, e
     for seed in range(0, 1500, 100):
         position = random_position(seed, empties)
         solution = solver.solve(position, guess=seed % 130 - 65)
-        assert solution is not None
         assert solution.score == minimax(position)
         assert -minimax(position.play(solution.move)) == solution.score
 
@@ -53,7 +52,6 @@ def test_every_move_of_a_solution_keeps_its_score(solver: Solver, empties: int) 
         position, score = random_position(seed, empties), None
         while not position.over and (position.empties >= 8 or score is None):
             solution = solver.solve(position)
-            assert solution is not None
             assert score is None or solution.score == -score
             score = solution.score
             scores = [Solver(1).solve(child) for child in map(position.play, position.moves()) if not child.over]
@@ -77,12 +75,9 @@ def test_threads_find_what_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(endgame, "_SLICE", 20)
     position = random_position(seed, 17)
     one, several = Solver(16).solve(position), Solver(1, threads=3).solve(position)
-    assert one is not None
-    assert several is not None
     assert several.score == one.score
     child = position.play(several.move)
     answer = Solver(16).solve(child)
-    assert answer is not None
     assert answer.score == -one.score
 
 
@@ -139,7 +134,6 @@ def test_published_solutions(shared_data: Path) -> None:
                 for move, score in (each.split(":") for each in known if ":" in each)
             }
             solution = Solver(megabytes=16).solve(position_of(diagram))
-            assert solution is not None
             assert solution.score == max(scores.values()) == scores[solution.move]
 
 
@@ -149,6 +143,5 @@ def test_published_solutions(shared_data: Path) -> None:
 def test_published_solutions_of_20_to_23_empty_squares(number: int, threads: int) -> None:
     diagram, score, best = FFO[number]
     solution = Solver(threads=threads).solve(position_of(diagram))
-    assert solution is not None
     assert solution.score == score
     assert move_name(solution.move) in best.split()

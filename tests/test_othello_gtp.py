@@ -4,17 +4,14 @@ import os
 import queue
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_games import Broken, LowestSquare, Waiting, loaded
+from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.protocols.gtp import Gtp, interrupts
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, read_ahead
-from pydlshogi.games.othello.protocols.serve import main
 from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
 
@@ -136,30 +133,19 @@ class TestTime:
         answers(loaded(player), "time_settings 10 0 0", "genmove b", "genmove w", "genmove b")
         first, other, second = (limits.btime for limits, _ in player.asked)
         assert first == other == 10_000
-        assert second is not None
         assert second <= 9980
 
 
 def test_thinking_can_be_interrupted() -> None:
     """GoGui says `# interrupt` and waits for the answer."""
-    engine, lines, said = Waiting(), queue.SimpleQueue[str | None](), queue.SimpleQueue[str]()
-
-    def sent() -> Iterator[str]:
-        return iter(lines.get, None)
-
-    thread = threading.Thread(
-        target=lambda: Gtp(loaded(engine)).run(read_ahead(sent(), interrupts), said.put), daemon=True
-    )
-    thread.start()
-    for _ in range(2):
-        engine.thinking.clear()
-        lines.put("reg_genmove b")
-        assert engine.thinking.wait(60)
-        lines.put("# interrupt")
-        assert said.get(timeout=60) == "= D3\n\n"
-    lines.put(None)
-    thread.join(60)
-    assert not thread.is_alive()
+    engine, said = Waiting(), queue.SimpleQueue[str]()
+    with speaking(lambda lines: Gtp(loaded(engine)).run(read_ahead(lines, interrupts), said.put)) as send:
+        for _ in range(2):
+            engine.thinking.clear()
+            send("reg_genmove b")
+            assert engine.thinking.wait(60)
+            send("# interrupt")
+            assert said.get(timeout=60) == "= D3\n\n"
 
 
 @pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
@@ -175,8 +161,6 @@ def test_an_engine_that_fails_is_said_in_one_line(line: str, caplog: pytest.LogC
 def test_a_controller_that_dies_takes_the_thinking_along() -> None:
     command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve", "--option", "Openings=false"]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as engine:
-        assert engine.stdin is not None
-        assert engine.stdout is not None
         engine.stdin.write("level 60\nname\ngenmove b\n")
         engine.stdin.flush()
         while not engine.stdout.readline().startswith("= pydlshogi"):
@@ -197,27 +181,6 @@ def test_the_process_speaks_as_well() -> None:
     assert (name, hint.count("depth 2")) == ("= pydlshogi alpha-beta", 2)
     assert move in ("=2 D3", "=2 C4", "=2 F5", "=2 E6")
     assert (end, rest, done.stderr) == ("=", "", "")
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        (["--option", "USI_Hash=0"], "0 becomes 1, a whole number from 1 to 18432"),
-        (["--option", "Memory=1"], "there is no option Memory"),
-        (["--option", "Weights=/nowhere.npz"], "nowhere.npz: No such file or directory"),
-        (["--option", f"Weights={__file__}"], "holds no weights of patterns"),
-        (["--option", f"Cuts={__file__}"], "holds no cuts"),
-        (["mcts", "--option", "Rollouts=101"], "101 becomes 100"),
-        (["mcts", "--option", "modelfile=none.npz"], "none.npz: No such file"),
-    ],
-)
-def test_an_engine_that_cannot_be_had_is_one_line(words: list[str], reason: str, capsys) -> None:
-    assert main(words) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    (line,) = output.err.splitlines()
-    assert line.startswith("othello: ")
-    assert reason in line
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])

@@ -26,20 +26,18 @@ def archive(count: int, depth: int = 0) -> Archive:
     return Archive(games()[:count].copy(), np.full(count, depth, np.uint8))
 
 
-class TestPositions:
-    @pytest.mark.parametrize("stage", [2, 7, 14])
-    def test_all_positions_of_a_stage_in_which_somebody_can_play(self, stage: int) -> None:
-        expected = []
-        for number in range(100):
-            game, position = random_game(number), START
-            assert game.result is not None
-            for move in game.moves:
-                if (60 - position.empties) // 4 == stage and move != PASS:
-                    lead = game.result if position.black_to_move else -game.result
-                    expected.append((position.mover, position.opponent, lead, number))
-                position = position.play(move)
-        found = positions_of(archive(100), stage)
-        assert found[["mover", "opponent", "lead", "game"]].tolist() == expected
+@pytest.mark.parametrize("stage", [2, 7, 14])
+def test_all_positions_of_a_stage_in_which_somebody_can_play(stage: int) -> None:
+    expected = []
+    for number in range(100):
+        game, position = random_game(number), START
+        for move in game.moves:
+            if (60 - position.empties) // 4 == stage and move != PASS:
+                lead = game.result if position.black_to_move else -game.result
+                expected.append((position.mover, position.opponent, lead, number))
+            position = position.play(move)
+    found = positions_of(archive(100), stage)
+    assert found[["mover", "opponent", "lead", "game"]].tolist() == expected
 
 
 def test_weights_are_found_again() -> None:

@@ -59,14 +59,9 @@ def test_openings_are_beginnings_of_games(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "ending", "said"),
-    [
-        ("a1", "illegal_move", "a1"),
-        ("resign", "resign", "resign"),
-        ("error", "illegal_move", "? out of ideas"),
-        ("die", "crash", None),
-        ("late=0.4=f5", "time_up", "f5"),
-    ],
-)
+    [("a1", "illegal_move", "a1"), ("resign", "resign", "resign"), ("error", "illegal_move", "? out of ideas"),
+     ("die", "crash", None), ("late=0.4=f5", "time_up", "f5")],
+)  # fmt: skip
 def test_ways_to_lose(tmp_path: Path, answer: str, ending: str, said: str | None) -> None:
     a, b = engine("a", answer, answer), engine("b", *WIPEOUT)
     words = ("--tolerance", "100", "--b-time", "60000")

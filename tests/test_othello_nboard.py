@@ -4,12 +4,10 @@ import queue
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from othello_games import Broken, LowestSquare, Waiting, loaded
+from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
 
 from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard, interrupts
@@ -93,25 +91,15 @@ def test_an_engine_that_fails_is_said(line: str, caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.parametrize("command", ["go", "hint 2"])
 def test_whatever_is_said_ends_the_thinking(command: str) -> None:
-    engine, lines, said = Waiting(), queue.SimpleQueue[str | None](), queue.SimpleQueue[str]()
-
-    def sent() -> Iterator[str]:
-        return iter(lines.get, None)
-
-    board = NBoard(loaded(engine), said.put)
-    thread = threading.Thread(target=lambda: board.run(read_ahead(sent(), interrupts)), daemon=True)
-    thread.start()
-    lines.put(command)
-    assert engine.thinking.wait(60)
-    lines.put("ping 7")
-    heard = []
-    while "pong 7" not in heard:
-        heard.append(said.get(timeout=60))
+    engine, said, heard = Waiting(), queue.SimpleQueue[str](), list[str]()
+    with speaking(lambda lines: NBoard(loaded(engine), said.put).run(read_ahead(lines, interrupts))) as send:
+        send(command)
+        assert engine.thinking.wait(60)
+        send("ping 7")
+        while "pong 7" not in heard:
+            heard.append(said.get(timeout=60))
     assert heard[-2:] == ["status", "pong 7"]
     assert any(line.startswith(("===", "search")) for line in heard)
-    lines.put(None)
-    thread.join(60)
-    assert not thread.is_alive()
 
 
 def test_the_process_speaks_as_well() -> None:

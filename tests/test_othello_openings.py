@@ -77,15 +77,9 @@ class TestBook:
             read_openings(tmp_path / "book.npz")
 
 
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("weights") / "weights.npz"
-    save_weights(path, random_weights(1))
-    return path
-
-
-def test_the_engine_plays_from_it_in_varied_games(tmp_path: Path, weights: Path) -> None:
-    file = tmp_path / "book.npz"
+def test_the_engine_plays_from_it_in_varied_games(tmp_path: Path) -> None:
+    file, weights = tmp_path / "book.npz", tmp_path / "weights.npz"
+    save_weights(weights, random_weights(1))
     replies = {f"f5d6{move_name(move)}": 5 for move in parse_transcript("f5d6").end.moves()}
     write_arrays(file, book_of(f5d6=0, f5f6=0, f5f4=3, **replies | {"f5d6c3": 0}))
     alphabeta = GAME.alphabeta()

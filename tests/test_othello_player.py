@@ -1,7 +1,6 @@
 """The alpha-beta player: levels, exact ends, lines, time."""
 
 import math
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -22,7 +21,7 @@ from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, parse_move
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.player.ask import Lines, ask
-from pydlshogi.player.base_player import Checkmate, Engine, Info, PlayerError
+from pydlshogi.player.base_player import Checkmate, Engine, Info
 from pydlshogi.player.clock import Clock, Limits
 
 ANALYSIS = Limits(infinite=True)
@@ -53,17 +52,7 @@ def player(weights: Path) -> AlphaBetaPlayer:
 class Answer:
     """What a player says of a position."""
 
-    def __init__(
-        self,
-        player: AlphaBetaPlayer,
-        position: Position,
-        limits: Limits | None = None,
-        *,
-        level: int = 4,
-        lines: int = 1,
-        clock: Clock | None = None,
-        hear: Callable[[Info], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, player, position, limits=None, *, level=4, lines=1, clock=None, hear=lambda _: None) -> None:
         player.options.level = level
         self.said: list[Info] = []
 
@@ -184,13 +173,6 @@ def test_another_file_is_loaded_anew(weights: Path, tmp_path: Path) -> None:
     before = score(Answer(player, random_position(0, 40), level=1).last)
     player.prepare()
     assert score(Answer(player, random_position(0, 40), level=1).last) != before
-
-
-def test_what_is_missing_is_said(tmp_path: Path, weights: Path) -> None:
-    with pytest.raises(PlayerError, match=r"nothing\.npz: No such file"):
-        prepared(tmp_path / "nothing.npz")
-    with pytest.raises(PlayerError, match=r"nothing\.toml: No such file"):
-        prepared(weights, plain=False, cuts=str(tmp_path / "nothing.toml"))
 
 
 def asked(engines: Pool, *questions: Question) -> list[Judged]:

@@ -52,15 +52,12 @@ class TestCuts:
 
     @pytest.mark.parametrize(
         ("before", "after", "reason"),
-        [
-            ("deviations", "diversions", "holds no cuts: 'deviations'"),
-            ("shallow = 1", "shallow = 5", "a shallow search is one of fewer plies"),
-            ("[1.000, 0.500]", "[1.000, -0.500]", "slopes are above 0"),
-            ("[[pair]]", "[pair", "holds no cuts"),
-            ("depth = 5", "depth = inf", "holds no cuts: cannot convert"),
-            ("[1.000, 0.500]", "[1.000, 1e300]", "a number that is none, or too large"),
-        ],
-    )
+        [("deviations", "diversions", "holds no cuts: 'deviations'"),
+         ("shallow = 1", "shallow = 5", "a shallow search is one of fewer plies"),
+         ("[1.000, 0.500]", "[1.000, -0.500]", "slopes are above 0"), ("[[pair]]", "[pair", "holds no cuts"),
+         ("depth = 5", "depth = inf", "holds no cuts: cannot convert"),
+         ("[1.000, 0.500]", "[1.000, 1e300]", "a number that is none, or too large")],
+    )  # fmt: skip
     def test_refusals(self, tmp_path: Path, before: str, after: str, reason: str) -> None:
         path = tmp_path / "cuts.toml"
         write_cuts(path, CUTS)
@@ -69,11 +66,10 @@ class TestCuts:
             read_cuts(path)
 
 
-class TestMeasuring:
-    def test_the_command(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
-        out = tmp_path / "cuts.toml"
-        assert main(["cuts", str(tmp_path / "games.txt"), "--out", str(out), "--depth", "4", "--workers", "1"]) == 0
-        cuts = read_cuts(out)
-        assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 1), (4, 2)]
-        assert len(capsys.readouterr().out.splitlines()) == len(cuts.pairs)
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "games.txt").write_text("".join(f"{transcript(random_game(seed).moves)}\n" for seed in range(3)))
+    out = tmp_path / "cuts.toml"
+    assert main(["cuts", str(tmp_path / "games.txt"), "--out", str(out), "--depth", "4", "--workers", "1"]) == 0
+    cuts = read_cuts(out)
+    assert [(pair.depth, pair.shallow) for pair in cuts.pairs] == [(3, 1), (4, 2)]
+    assert len(capsys.readouterr().out.splitlines()) == len(cuts.pairs)

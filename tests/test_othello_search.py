@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from both_boards import compared, perft_of
-from othello_games import random_game, random_position, random_weights
+from othello_games import number_on, random_game, random_position, random_weights
 
 from pydlshogi.encoding import planes_of
 from pydlshogi.games.othello.encodings import OTHELLO
@@ -48,9 +48,6 @@ def batch_of(positions: list[Position]) -> Batch:
     return batch
 
 
-# Rules
-
-
 def test_perft() -> None:
     perft = perft_of(RULES)
     lines = [perft(OthelloPosition().state, depth) for depth in range(1, 11)]
@@ -88,9 +85,6 @@ def test_verdicts_are_those_of_positions_replayed() -> None:
     assert {verdict for verdict, _ in met} >= {0, 1, -1}
 
 
-# Encoding
-
-
 def test_planes() -> None:
     planes = planes_of(OTHELLO, batch_of([START.play(parse_move("f5"))]).packed)[0]
     named = [{OthelloPosition().usi(square) for square in np.flatnonzero(plane)} for plane in planes]
@@ -109,18 +103,10 @@ def test_a_turned_board_is_seen_as_the_symmetry_says(turn: int) -> None:
             assert (planes[0][:, symmetry.squares] == planes[1]).all()
 
 
-# Tables
-
-
 def random_tables(seed: int) -> policy.Tables:
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 0.3, (policy.STAGES, policy.WEIGHTS)).astype(np.float32)
     return policy.Tables(weights, rng.uniform(2, 9, STAGES).astype(np.float32), random_weights(seed))
-
-
-def number_on(position: Position, squares: tuple[int, ...]) -> int:
-    digits = [1 + (position.mover >> square & 1) - (position.opponent >> square & 1) for square in squares]
-    return sum(digit * 3**place for place, digit in enumerate(digits))
 
 
 def slow_logits(position: Position, weights: Float32Array) -> list[float]:

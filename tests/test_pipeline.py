@@ -108,24 +108,6 @@ def test_a_thread_that_asks_for_work_does_not_keep_the_search_from_ending() -> N
     pipeline.close()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_failure_of_the_evaluator_reaches_the_player(threads: int) -> None:
-    class Broken(UniformEvaluator):
-        def evaluate(self, batch: Batch) -> Evaluations:
-            raise RuntimeError("the network broke down")
-
-    pipeline = Pipeline(search_of_start(), Broken(), 4, threads)
-
-    def search_for_ever() -> None:
-        with pipeline.running(lambda begun: 4):
-            while True:
-                pipeline.step(lambda begun: 4)
-
-    with pytest.raises(RuntimeError, match="broke down"):
-        search_for_ever()
-    pipeline.close()
-
-
 def test_threads_that_grow_one_tree_leave_it_whole() -> None:
     """Over compiled rules, where all that keeps them apart is the lock that the kernels take."""
     search = new_search(MIDDLE_GAME, None, 64)

@@ -148,9 +148,7 @@ def test_what_a_task_raises_is_raised_here_and_a_machine_that_lacks_a_package_is
         list(pool.map(Plain(pool_tasks.lacking), [1]))
 
 
-def test_machines_may_come_and_be_killed_or_cut_off(
-    cluster: Any, cluster_workers: WorkerPool, environment: Path, log: Path
-) -> None:
+def test_machines_may_come_and_be_killed_or_cut_off(cluster, cluster_workers, environment, log) -> None:
     last = inf
     items = takewhile(lambda item: item < last, count())
     done = []
@@ -182,7 +180,6 @@ def program(tmp_path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[st
     command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "log"), *options]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=FINDING_ALL, start_new_session=True, **streams) as process:
-        assert process.stdout is not None
         yield process, psutil.Process(int(process.stdout.readline()))
 
 

@@ -3,7 +3,6 @@
 import random
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import shogi
 import shogi.CSA
 import shogi.KIF
 from cshogi import KI2, KIF
+from random_games import random_games
 
 from pydlshogi.games.shogi.kifu.csa import to_csa
 from pydlshogi.games.shogi.kifu.formats import SUFFIXES, file_of
@@ -53,31 +53,15 @@ def refusal(record):
     return reason
 
 
-def random_game(seed: int, start_sfen: str = EVEN, plies: int = 120) -> Game:
-    """A game of random legal moves, with evaluations and times here and there."""
-    rng = random.Random(seed)
-    board = cshogi.Board(start_sfen)
-    moves = []
-    while len(moves) < plies and len(board.legal_moves):
-        move = rng.choice(list(board.legal_moves))
-        moves.append(cshogi.move16(move))
-        board.push(move)
-    some = [rng.random() < 0.8 for _ in moves]
-    return Game(
-        start_sfen,
-        tuple(moves),
-        "wb"[board.turn == cshogi.WHITE],
-        "resign",
-        tuple(rng.randrange(-3000, 3000) if here else None for here in some),
-        tuple(rng.randrange(100) for _ in moves),
-        names=("first", "second"),
-        event="random",
-        place="somewhere",
-        date="2026/01/02 03:04:05",
+def random_game(seed: int, start: str = EVEN, plies: int = 120) -> Game:
+    """A game of random legal moves, with evaluations here and there, that ends as the side to move resigns."""
+    (game,), rng = random_games(1, plies=plies, seed=seed, start=start), random.Random(seed)
+    win = "wb"[(start.split()[1] == "w") != (len(game.moves) % 2 == 1)]
+    evals = tuple(each if rng.random() < 0.8 else None for each in game.evals)
+    times, ends = tuple(rng.randrange(100) for _ in game.moves), {"win": win, "names": ("first", "second")}
+    return replace(
+        game, evals=evals, times=times, event="random", place="somewhere", date="2026/01/02 03:04:05", **ends
     )
-
-
-# CSA
 
 
 def test_floodgate_record() -> None:
@@ -117,18 +101,13 @@ def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: 
 
 @pytest.mark.parametrize(
     ("special", "summary", "ending", "win"),
-    [
-        ("%TORYO\n", "toryo:a lose:b win", "resign", "w"),
-        ("%TORYO\n", "abnormal:a lose:b win", "abnormal", None),
-        ("%KACHI\n", "kachi:a win:b lose", "declaration", "b"),
-        ("%KACHI\n", "illegal kachi:a lose:b win", "illegal_move", "w"),
-        ("", "time up:a win:b lose", "time_up", "b"),
-        ("", "illegal move:a lose:b win", "illegal_move", "w"),
-        ("", "oute_sennichite:a win:b lose", "perpetual_check", "b"),
-        ("", "sennichite:a draw:b draw", "sennichite", "d"),
-        ("", "max_moves:a draw:b draw", "max_moves", "d"),
-    ],
-)
+    [("%TORYO\n", "toryo:a lose:b win", "resign", "w"), ("%TORYO\n", "abnormal:a lose:b win", "abnormal", None),
+     ("%KACHI\n", "kachi:a win:b lose", "declaration", "b"),
+     ("%KACHI\n", "illegal kachi:a lose:b win", "illegal_move", "w"), ("", "time up:a win:b lose", "time_up", "b"),
+     ("", "illegal move:a lose:b win", "illegal_move", "w"),
+     ("", "oute_sennichite:a win:b lose", "perpetual_check", "b"),
+     ("", "sennichite:a draw:b draw", "sennichite", "d"), ("", "max_moves:a draw:b draw", "max_moves", "d")],
+)  # fmt: skip
 def test_the_summary_of_the_server_decides(record, special: str, summary: str, ending: str, win: str | None) -> None:
     game = record(f"PI\n+\n{OPENING}{special}'P1-KY * \n'summary:{summary}\n'$END_TIME:2026/01/02\n")
     assert (game.ending, game.win) == (ending, win)
@@ -139,10 +118,6 @@ def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str
     game = record(f"PI\n+\n{OPENING}+8856KA\nT9\n'** 5\n{end}")
     assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
     assert (game.evals, game.times) == ((None, None), (None, None))
-
-
-def test_an_illegal_move_that_others_follow_is_refused(refusal) -> None:
-    assert refusal(f"PI\n+\n{OPENING}+8856KA\n-8384FU\n%ILLEGAL_MOVE\n") == "move 3, +8856KA, is illegal"
 
 
 @pytest.mark.parametrize(
@@ -200,40 +175,33 @@ def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None
 
 @pytest.mark.parametrize(
     ("position", "sfen"),
-    [
-        ("PI\n+\n", EVEN),
-        ("", EVEN),
-        ("PI82HI22KA\n-\n", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
-        ("PI11KY\n-\n", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
-        ("P-51OU\nP+53TO00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"),
-        ("P-51OU\nP+59OU53TO00HI00KI00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/4K4 b R2Gr2b2g4s4n4l17p 1"),
-        (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1"),
-    ],
-)
+    [("PI\n+\n", EVEN), ("", EVEN),
+     ("PI82HI22KA\n-\n", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+     ("PI11KY\n-\n", "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+     ("P-51OU\nP+53TO00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"),
+     ("P-51OU\nP+59OU53TO00HI00KI00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/4K4 b R2Gr2b2g4s4n4l17p 1"),
+     (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1")],
+)  # fmt: skip
 def test_csa_start_positions(record, position: str, sfen: str) -> None:
     assert record(f"V2.2\n{position}%CHUDAN\n").start_sfen == sfen
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [
-        ("P1-KY-KE\n+\n", "not a row of nine squares: 'P1-KY-KE'"),
-        ("PI33GI\n+\n", "'PI33GI' takes away a piece that is not there"),
-        ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"),
-        ("P+59OU\n+\n+5958OU\n", "White has no king"),
-        ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "no start position: 3 pieces of kind R: a set has 2"),
-        ("P+00OU\nP-51OU\n+\n", "'P+00OU' puts a piece where none can be"),
-        ("P+59OU\nP-51OU05FU\n+\n", "'P-51OU05FU' puts a piece where none can be"),
-        ("P+59OU52KI\nP-51OU\n+\n", "no start position: the side that is not to move is in check"),
-        ("PI\n+\n+7776FU\n+2726FU\n", "move 2, +2726FU, is made by the side that is not to move"),
-        ("PI\n+\n+7776FU\nnonsense\n", "not a CSA statement here: 'nonsense'"),
-        ("PI\n+\n+7776FU\nPI\n+\n", "not a CSA statement here: 'PI'"),
-        ("PI\n+\n+7776FU\n%TORYO\n-3334FU\n", "-3334FU follows the end, %TORYO"),
-        ("PI\n+\n+7776FU\nT" + "9" * 5000 + "\n", f"not a CSA statement here: {'9' * 40!r}"),
-        ("", "empty"),
-        ("hello\n", "neither a move nor a position nor a player: not a record"),
-    ],
-)
+    [("P1-KY-KE\n+\n", "not a row of nine squares: 'P1-KY-KE'"),
+     ("PI33GI\n+\n", "'PI33GI' takes away a piece that is not there"),
+     ("P+5XOU\n+\n", "not a list of pieces: 'P+5XOU'"), ("P+59OU\n+\n+5958OU\n", "White has no king"),
+     ("P+59OU\nP-51OU00HI00HI00HI\n+\n", "no start position: 3 pieces of kind R: a set has 2"),
+     ("P+00OU\nP-51OU\n+\n", "'P+00OU' puts a piece where none can be"),
+     ("P+59OU\nP-51OU05FU\n+\n", "'P-51OU05FU' puts a piece where none can be"),
+     ("P+59OU52KI\nP-51OU\n+\n", "no start position: the side that is not to move is in check"),
+     ("PI\n+\n+7776FU\n+2726FU\n", "move 2, +2726FU, is made by the side that is not to move"),
+     ("PI\n+\n+7776FU\nnonsense\n", "not a CSA statement here: 'nonsense'"),
+     ("PI\n+\n+7776FU\nPI\n+\n", "not a CSA statement here: 'PI'"),
+     ("PI\n+\n+7776FU\n%TORYO\n-3334FU\n", "-3334FU follows the end, %TORYO"),
+     ("PI\n+\n+7776FU\nT" + "9" * 5000 + "\n", f"not a CSA statement here: {'9' * 40!r}"), ("", "empty"),
+     ("hello\n", "neither a move nor a position nor a player: not a record")],
+)  # fmt: skip
 def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
     assert refusal(content) == reason
 
@@ -254,9 +222,6 @@ def test_several_games_in_a_file(tmp_path: Path) -> None:
         read(path)
 
 
-# encodings
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16", "iso2022_jp"])
 @pytest.mark.parametrize("text", [f"N+羽生善治\nN-柿木\nPI\n+\n{OPENING}", "先手：羽生善治\n後手：柿木\n1 ７六歩(77)"])
 def test_names_in_every_encoding(record, text: str, encoding: str) -> None:
@@ -269,9 +234,6 @@ def test_a_declared_encoding_comes_before_guessing() -> None:
     ambiguous = "ﾎﾞﾅﾝｻﾞ".encode("cp932")
     assert decode(b"'CSA encoding=SHIFT_JIS\nN+" + ambiguous).endswith("ﾎﾞﾅﾝｻﾞ")
     assert decode("'CSA encoding=EUC-JP\nN+将棋".encode("euc_jp")).endswith("将棋")
-
-
-# KIF and KI2
 
 
 def test_files_of_kif_and_ki2() -> None:
@@ -334,18 +296,15 @@ def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -
 
 @pytest.mark.parametrize(
     ("lines", "reason"),
-    [
-        (["1 ７五歩(77)"], "move 1, 7五歩(77), is illegal"),
-        (["1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "4 ８四歩(83)"], "move 3, 5六角(88), is illegal"),
-        (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"),
-        (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
-        (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
-        (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
-        (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),
-        (["1 ７六歩(77)", "2 何か", "3 ２六歩(27)"], "2六歩(27) follows the end of the game"),
-        (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game"),
-    ],
-)
+    [(["1 ７五歩(77)"], "move 1, 7五歩(77), is illegal"),
+     (["1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", "4 ８四歩(83)"], "move 3, 5六角(88), is illegal"),
+     (["1 ７六歩成(77)"], "move 1, 7六歩成(77), is illegal"), (["1 ５五歩打"], "move 1, 5五歩打, is illegal"),
+     (["1 同　歩(77)"], "move 1, 同　歩(77): the same square as which move?"),
+     (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
+     (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),
+     (["1 ７六歩(77)", "2 何か", "3 ２六歩(27)"], "2六歩(27) follows the end of the game"),
+     (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game")],
+)  # fmt: skip
 def test_kif_that_is_refused(refusal, lines: list[str], reason: str) -> None:
     assert refusal(kif(*lines)) == reason
 
@@ -449,21 +408,13 @@ def test_ambiguous_or_foreign_ki2_moves_are_refused(refusal) -> None:
     assert refusal(f"{diagram}\n▲５七金右 ▲何か\n") == "not a move: '▲何か'"
 
 
-def ki2_lines(game: Game) -> Iterator[str]:
-    board = cshogi.Board(game.start_sfen)
-    for move in game.usi:
-        yield KI2.move_to_ki2(board.move_from_usi(move), board)
-        board.push_usi(move)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
-    game = random_game(seed, plies=200)
-    text = "手合割：平手\n先手：a\n後手：b\n" + "\n".join(ki2_lines(game))
+    game, board, text = random_game(seed, plies=200), cshogi.Board(), "手合割：平手\n先手：a\n後手：b"
+    for move in game.usi:
+        text += f"\n{KI2.move_to_ki2(board.move_from_usi(move), board)}"
+        board.push_usi(move)
     assert record(text).usi == game.usi
-
-
-# writing
 
 
 HANDICAP = KIF.Parser.HANDYCAP_SFENS["四枚落ち"]
@@ -474,16 +425,10 @@ COMMENTS: list[tuple[str, ...]] = [(), ("before", "", "of, two\n\nlines"), ("", 
 
 @pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
 @pytest.mark.parametrize("seed", range(4))
-def test_csa_comes_back_as_it_was(record, start: str, seed: int) -> None:
-    game = replace(random_game(seed, start), ratings=(2900.5, None), comments=COMMENTS[seed])
-    assert record(to_csa(game)) == game
-
-
-@pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
-@pytest.mark.parametrize("seed", range(4))
-def test_kif_comes_back_as_it_was(record, start: str, seed: int) -> None:
+def test_csa_and_kif_come_back_as_they_were(record, start: str, seed: int) -> None:
     game = replace(random_game(seed, start), comments=COMMENTS[seed])
-    assert record(to_kif(game)) == game
+    rated = replace(game, ratings=(2900.5, None))
+    assert (record(to_csa(rated)), record(to_kif(game))) == (rated, game)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -523,9 +468,6 @@ def test_names_and_times_that_other_versions_lack_make_it_version_3(record) -> N
     assert to_csa(game).startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
     assert record(to_csa(game)).times == (1.25,)
     assert to_csa(replace(game, times=(1.0,), names=("a", "b"))).startswith("V2.2\n")
-
-
-# files
 
 
 def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
@@ -603,9 +545,6 @@ def test_what_a_record_says_comes_back_in_every_format() -> None:
     for path in FIXTURES.glob("[a-z]*"):
         for game in read(path):
             assert_comes_back(game)
-
-
-# real data, where it is at hand
 
 
 def unpacked(archive: Path, folder: Path) -> list[Path]:

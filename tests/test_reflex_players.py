@@ -148,13 +148,3 @@ def test_it_speaks_usi(engine: InProcess) -> None:
     assert line.startswith("info depth 1 score cp 29999 ")
     assert answer == "bestmove win"
     assert engine.settle() == []
-
-
-def test_a_missing_network_is_one_line(make: Make, tmp_path: object) -> None:
-    conversation = InProcess(make())
-    conversation.send(f"setoption name modelfile value {tmp_path}/none.npz", "isready", "go")
-    for lines in (conversation.until("bestmove"), conversation.go()):
-        (error,) = [line for line in lines if line.startswith("info string Error!")]
-        assert "none.npz" in error
-        assert "readyok" not in lines
-    conversation.close()

@@ -29,11 +29,23 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+MATCH = ["a", "b", "--out={new}"]
 SERVE = "pydlshogi.games.othello.protocols.serve"
 REFUSED = [
     ("utils.make_kifu_list", ["{games}", "{list}", "--train", "3"], "make_kifu_list: 3 + 0 files are asked for"),
+    ("utils.make_kifu_list", ["{nowhere}", "{list}"], "make_kifu_list: {nowhere}: no such folder"),
+    ("utils.make_kifu_list", ["{folder}", "{list}"], "make_kifu_list: {folder}: no record files"),
+    ("utils.make_kifu_list", ["{games}", "/"], ": the lists want a name"),
+    ("utils.make_book", ["{games}", "--out={empty}"], "make_book: {empty} exists (--overwrite replaces it)"),
+    ("utils.make_book", ["{games}", "--out={nowhere}/own.db"], "make_book: {nowhere}/own.db: No such file"),
+    ("utils.make_book", ["{nowhere}", "--out={new}"], "make_book: {nowhere}: no such folder"),
+    ("utils.make_book", ["{games}", "--out={folder}", "--overwrite"], "make_book: {folder}: Is a directory"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--min-rating", "nan"], "--min-rating: must be at least 0"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--ratio", "1.5"], "--ratio: must be 0 to 1"),
+    ("utils.match", [*MATCH, "--time=0"], "argument --time: 0 makes no sense"),
+    ("utils.match", [*MATCH, "--b-time=9", "--b-nodes=9"], "--b-nodes: not allowed with argument --b-time"),
+    ("utils.match", [*MATCH, "--time=9", "--concurrency=0"], "argument --concurrency: must be at least 1"),
+    ("utils.match", [*MATCH, "--time=9", "--tolerance=nan"], "argument --tolerance: must be 0 to 1000000000"),
     ("utils.ship_network", ["{empty}", "--out", "{new}.npz"], "an .npz needs --games"),
     ("utils.lab.critical_positions", ["--network", "{empty}"], "critical_positions: {empty}: not an .npz archive"),
     ("utils.lab.othello_learn", ["cuts", "{nowhere}", "--out={new}"], "othello_learn: {nowhere}: No such file"),
@@ -41,13 +53,22 @@ REFUSED = [
     ("utils.lab.tune", ["true", "C=1,0,2", "--nodes", "x"], "argument --nodes: x makes no sense"),
     (SERVE, ["--seconds", "nan"], "--seconds: must be at least 0.001"),
     (SERVE, ["--option", "Weights={array.npy}"], "othello: {array.npy} holds no weights of patterns, or is damaged"),
-    (
-        SERVE,
-        ["--option", "Weights={damaged.npz}"],
-        "othello: {damaged.npz} holds no weights of patterns",
-    ),
+    (SERVE, ["--option", "Weights={damaged.npz}"], "othello: {damaged.npz} holds no weights of patterns"),
+    (SERVE, ["--option", "Weights={nowhere}"], "othello: {nowhere}: No such file or directory"),
+    (SERVE, ["--option", "Cuts={latin}"], "othello: {latin} holds no cuts"),
+    (SERVE, ["--option", "USI_Hash=0"], "0 becomes 1, a whole number from 1 to 18432"),
+    (SERVE, ["--option", "Memory=1"], "there is no option Memory"),
+    (SERVE, ["mcts", "--option", "Rollouts=101"], "101 becomes 100"),
+    (SERVE, ["mcts", "--option", "modelfile={nowhere}"], "{nowhere}: No such file"),
     (SERVE, ["--option", "Openings_File={latin}"], "othello: {latin} holds no opening book of Othello, or is damaged"),
     ("pydlshogi.bench", ["network", "--batch", "100000000"], "bench: out of memory: "),
+    ("pydlshogi.bench", ["network", "--modelfile", "{nowhere}"], "bench: {nowhere}: No such file or directory"),
+    ("pydlshogi.bench", ["network", "--backend", "foo"], "bench: Backend foo is none of "),
+    ("pydlshogi.bench", ["network", "--backend", "hash"], "bench: no network: Backend hash, so nothing to measure"),
+    ("pydlshogi.bench", ["--playouts", "-1"], "--playouts: must be at least 0"),
+    ("pydlshogi.bench", ["--seconds", "nan"], "--seconds: must be at least 0.001"),
+    ("pydlshogi.bench", ["speed"], "speed is no part: core, network, sparse"),
+    ("pydlshogi.bench", ["--compare", "{nowhere}"], "{nowhere} is no checkout"),
     ("pydlshogi.selfplay", ["shogi", "--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
     ("pydlshogi.selfplay", ["othello", "--out", "{new}"], "selfplay: --modelfile is missing: no network of othello"),
 ]
@@ -58,7 +79,7 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     def there(text: str) -> str:
         return text.replace("{", f"{files}/").replace("}", "")
 
-    main = import_module(module).main
+    main, before = import_module(module).main, sorted(files.rglob("*"))
     try:
         status = main([there(word) for word in words])
     except SystemExit as refused:  # by argparse
@@ -68,3 +89,4 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     *usage, said = err.splitlines()
     assert there(line) in said
     assert not usage or usage[0].startswith("usage: ")
+    assert sorted(files.rglob("*")) == before

@@ -13,15 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(arguments: list[str], lines: str = "", **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        input=lines,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command, env = [sys.executable, *arguments], os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    done = subprocess.run(command, cwd=ROOT, env=env, input=lines, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both_boards import ReplayedBoards
+from test_uct_node import contents, reached
 from tic_tac_toe import Letters, TicTacToe
 
 from examples.search_in_a_page import Search as Page
@@ -210,9 +211,6 @@ def played_to(key: int) -> tuple[int, ...]:
     return tuple(cell for pair in zip(firsts, [*seconds, -1], strict=False) for cell in pair if cell >= 0)
 
 
-# Values
-
-
 def test_the_value_changes_sides_at_every_ply() -> None:
     """R to move likes what A's side to move (the opponent) does not like, and what C's (itself) likes."""
     search = a_search(Letters({"R": "A", "A": "C", "C": "D", "D": "E", "E": "F"}, "R"))
@@ -268,8 +266,6 @@ def test_the_lead_and_the_line_follow_the_most_visited_moves() -> None:
     assert "".join(map(chr, search.root.line(ord("B")))).startswith("BE")
 
 
-# Invariants
-
 SIZES = pytest.mark.parametrize(("batch", "playouts"), [(1, 100), (8, 300), (64, 600)])
 """The whole tree is looked at after each batch, so there are fewer where these are small."""
 
@@ -285,8 +281,7 @@ def evaluation_of(game: Position, evaluator: Any) -> Evaluations:
     """What the evaluator says of one position."""
     batch = Batch(1, 600)
     batch.add(game, game.legal_moves())
-    evaluations: Evaluations = evaluator.evaluate(batch)
-    return evaluations
+    return evaluator.evaluate(batch)
 
 
 @pytest.mark.parametrize("batch", [1, 64])
@@ -416,9 +411,6 @@ def test_invariants_on_random_graphs(seed: int) -> None:
     check_proofs(search, graph, ends)
 
 
-# A slow, obvious search
-
-
 class Rollouts:
     """Their results depend on the position and on how often it was asked about."""
 
@@ -449,16 +441,11 @@ class Lasting:
 @pytest.mark.parametrize("start", [(), (4,), (0, 4), (0, 1, 3), (4, 1, 8)])
 @pytest.mark.parametrize(
     ("puct", "share"),
-    [
-        (DEFAULT_PUCT, 0),
-        (BOOK_PUCT, 0),
-        (Puct(0.7, 50.0, 0.4, 2.0, 30.0, 0.1), 0),
-        (Puct(1.0, 19652.0, unvisited=0.0), 0),
-        (IAGO_PUCT, 0.5),
-        (IAGO_PUCT._replace(expand_at=3, evaluate_anew=False), 0),
-    ],
+    [(DEFAULT_PUCT, 0), (BOOK_PUCT, 0), (Puct(0.7, 50.0, 0.4, 2.0, 30.0, 0.1), 0),
+     (Puct(1.0, 19652.0, unvisited=0.0), 0), (IAGO_PUCT, 0.5),
+     (IAGO_PUCT._replace(expand_at=3, evaluate_anew=False), 0)],
     ids=["default", "book", "steep", "alphazero", "iago", "iago without rollouts"],
-)
+)  # fmt: skip
 def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, share: float) -> None:
     lasting, rollouts = Lasting(), Rollouts()
     evaluator = Mixed(lasting, rollouts.results, share)
@@ -500,9 +487,6 @@ def test_the_page_plays_shogi_as_the_engine_does() -> None:
     assert sum(map(abs, apart)) <= 4, "the engine's priors and values are float32"
 
 
-# Selection
-
-
 def test_the_formula_by_hand() -> None:
     puct = Puct()
     assert exploration(puct, False, 4) == pytest.approx(2 * (1.44 + math.log((4 + 28289) / 28288)))
@@ -536,9 +520,6 @@ def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated
     visits = letters["B"].visits
     assert visits * letters["B"].value == pytest.approx(0.5 * evaluated + 0.3 * (visits - evaluated))
     assert run(a_search(game), Opinions(), 60).root.value == pytest.approx(0.5)
-
-
-# Restricted roots
 
 
 def test_only_the_moves_asked_for_are_searched() -> None:
@@ -580,9 +561,6 @@ def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
     assert {stats.move: stats.visits for stats in search.root.moves()} == before | {8: before[8] + 50}
 
 
-# Transpositions and reuse
-
-
 @pytest.mark.parametrize("batch", [1, 2])
 def test_an_evaluation_is_shared_by_all_who_come(batch: int) -> None:
     """D is reached through A and through B and asked about once; who comes second backs up its mean, no more."""
@@ -601,14 +579,13 @@ def test_an_evaluation_is_shared_by_all_who_come(batch: int) -> None:
 def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     game = TicTacToe()
     search = run(a_search(game), HashEvaluator(), 1500, batch)
-    before = remembered(search)
+    before = contents(search.table)
     best = search.root.moves()[0]
-    child = next(int(edge["child"]) for edge in edges_of(search, search.root_node()) if edge["move"] == best.move)
-    below = reached_from(search, child)
+    below = reached(before, (TicTacToe([best.move]).key(), 1))
     search.advance(search.position, best.move)
     free_unreferenced(search.table.tree, len(search.table))
     assert game.played == [best.move]
-    after = remembered(search)
+    after = contents(search.table)
     assert after.keys() == below
     assert all(after[name] == before[name] for name in below)
     assert len(before) > len(after) == len(search.table) > 100
@@ -616,35 +593,11 @@ def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     assert search.root.expanded
     assert search.playouts == search.deepest == 0
     assert search.root.visits == best.visits - 1
-    visits, _, value_sum, *_ = before[game.key(), 1][0]
+    value_sum, visits, *_ = before[game.key(), 1].node
     assert search.root.value == pytest.approx(value_sum / (1 + visits))
     run(search, HashEvaluator(), 200, batch)
     assert search.root.visits >= best.visits - 1 + 200
     check_invariants(search, from_scratch=False)
-
-
-def remembered(search: SearchOfOne) -> dict[tuple[int, int], tuple[Any, ...]]:
-    """All that is known of each node, by name: so of what does not depend on where in the table it lies."""
-    names = names_of(search.table)
-    known = {}
-    for node, name in names.items():
-        record, edges = search.table.tree.nodes[node], edges_of(search, node)
-        fields = [
-            record[field].item() for field in ("visits", "value", "value_sum", "visited_policy", "proof", "state")
-        ]
-        columns = [edges[column].tolist() for column in ("move", "visits", "value_sum", "prior")]
-        known[name] = (fields, columns, [names.get(child) for child in edges["child"].tolist()])
-    return known
-
-
-def reached_from(search: SearchOfOne, node: int) -> set[tuple[int, int]]:
-    names = names_of(search.table)
-    found, to_look_at = {node}, [node]
-    while to_look_at:
-        children = set(edges_of(search, to_look_at.pop())["child"].tolist()) - {NONE} - found
-        found |= children
-        to_look_at += children
-    return {names[node] for node in found}
 
 
 def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
@@ -657,9 +610,6 @@ def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
     run(search, Opinions(), 5)
     assert chr(search.root.moves()[0].move) == "B"
     assert search.root.plies == 1
-
-
-# Proofs
 
 
 def check_proofs(search: SearchOfOne, graph: Mapping[str, str], ends: Mapping[str, Outcome]) -> int:
@@ -821,9 +771,6 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
     learned = letters_of(search)["Y"]
     assert (learned.visits > 0, learned.value) == (True, 0.0)
     assert edge_of(search, "Z", 2, "Y")["child"] == NONE
-
-
-# Limits
 
 
 def test_a_full_table_goes_on_answering() -> None:

@@ -6,25 +6,7 @@ from pathlib import Path
 
 import pytest
 import shogi
-from positions import (
-    AT_ODDS,
-    CAMP,
-    FULL_HANDS,
-    HANDICAPS,
-    LAST_RANKS,
-    MOST_MOVES,
-    PINNED,
-    ROOK_CHECKS,
-    SQUARES,
-    UCHIFUZUME,
-    board_of,
-    mates_within,
-    perft,
-    random_positions,
-    rows_of,
-    turned,
-    turned_move,
-)
+from positions import SQUARES, board_of, mates_within, perft, random_positions, rows_of, turned, turned_move
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.encodings import BOOK
@@ -34,15 +16,29 @@ from pydlshogi.games.shogi.sfen import START_SFEN
 from pydlshogi.uct.batch import Batch
 
 FIXTURES = Path(__file__).parent / "fixtures"
+FULL_HANDS = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1"
+MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
+"""The position with 593 legal moves."""
+UCHIFUZUME = "7lk/9/8S/9/9/9/9/7L1/8K b P 1"
+PINNED = "4k4/9/9/9/4r4/9/4G4/9/4K4 b 2Pgn 1"
+LAST_RANKS = "8k/PP1L5/2NPN4/9/9/9/3n5/6l1p/K8 b 2P2p 1"
+ROOK_CHECKS = "4k4/9/9/9/9/9/9/9/K4R3 b - 1"
+CAMP = "RB+P+P+P+P+P+P1/K+P+P6/9/9/9/9/9/9/8k"
+"""Of a king that declares: rook, bishop, eight pawns, which are 18 points."""
+AT_ODDS = "4K4/9/9/9/9/9/ggggnn3/ssss1k3/9"
+"""Ten white pieces; a rook and a bishop are missing, which are 10 points."""
+HANDICAPS = (
+    "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+)
+"""Lance, two pieces, eight pieces."""
 
 MATE_IN_ONE = DECLARED = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)
 PATH_DRAW = Outcome(0.5, by_path=True)
 PATH_WIN = Outcome(1.0, by_path=True)
 PATH_LOSS = Outcome(0.0, by_path=True)
-
-
-# Legal moves
 
 
 @pytest.mark.parametrize(("sfen", "depth", "lines", "what"), list(rows_of(FIXTURES / "perft.tsv")))
@@ -71,8 +67,6 @@ def test_what_is_no_move_is_refused(usi: str) -> None:
         ShogiPosition().move_from_usi(usi)
 
 
-# Repetition
-
 SHUFFLE = ["2h3h", "8b7b", "3h2h", "7b8b"]
 CHECKS = ["4i5i", "5a4a", "5i4i", "4a5a"]  # rook and king go to and fro, every move of the rook a check
 QUIET = ["9i8i", "5a6a", "8i9i", "6a5a"]  # back to the same position without a check
@@ -92,15 +86,9 @@ def test_sennichite_takes_four_occurrences_at_the_game_and_two_in_the_tree() -> 
 
 @pytest.mark.parametrize(
     ("moves", "verdict"),
-    [
-        (2 * CHECKS, None),
-        (3 * CHECKS, PATH_LOSS),
-        (QUIET + 2 * CHECKS, PATH_DRAW),
-        (2 * CHECKS + QUIET, PATH_DRAW),
-        (3 * QUIET, PATH_DRAW),
-        (2 * CHECKS + CHECKS[:3], None),
-    ],
-)
+    [(2 * CHECKS, None), (3 * CHECKS, PATH_LOSS), (QUIET + 2 * CHECKS, PATH_DRAW), (2 * CHECKS + QUIET, PATH_DRAW),
+     (3 * QUIET, PATH_DRAW), (2 * CHECKS + CHECKS[:3], None)],
+)  # fmt: skip
 @pytest.mark.parametrize("colour", ["Black", "White"])
 def test_who_gives_check_with_every_move_loses(colour: str, moves: list[str], verdict: Outcome | None) -> None:
     """Seen by the side to move, which gives the checks in most."""
@@ -145,9 +133,6 @@ def test_fourfold_of_real_games(shared_data: Path) -> None:
             assert position.fourfold() is None, played
             position.push_usi(move)
         assert position.fourfold() == PATH_DRAW
-
-
-# Declaration
 
 
 @pytest.mark.parametrize(
@@ -206,12 +191,6 @@ def test_declaration_of_real_games(shared_data: Path) -> None:
     assert len(rows) == 103
     for declarable, sfen, *_ in rows:
         assert ShogiPosition(sfen).declares() is (declarable == "1"), sfen
-
-
-# Mate in one, and the last move of the game
-
-
-# Short mates
 
 
 def test_mates_in_three_are_those_of_a_naive_search() -> None:
@@ -286,36 +265,26 @@ def test_what_counts_after_the_last_move_of_the_game() -> None:
     assert ShogiPosition(ROOK_CHECKS, CHECKS, draw_ply=5).outcome() == PATH_LOSS
 
 
-# Broken input
-
 KINGS = "4k4/9/9/9/9/9/9/9/4K4"
 
 
 @pytest.mark.parametrize(
     ("sfen", "reason"),
-    [
-        ("", "an sfen has a board, a side to move, hands and a move number"),
-        (f"{KINGS} x - 1", "the side to move is b or w, not x"),
-        (f"{KINGS} b - x", "x is not a move number"),
-        (f"{KINGS} b - 99999999999", "99999999999 is not a move number"),
-        ("4k4/9/9/9/9/9/9/4K4 b - 1", "the board has 8 ranks"),
-        ("4k4/9/9/9/8/9/9/9/4K4 b - 1", "rank e has 8 squares"),
-        ("4k4/9/9/9/4X4/9/9/9/4K4 b - 1", "X is no piece"),
-        ("4k4/9/9/9/0P8/9/9/9/4K4 b - 1", "0 is no piece"),
-        ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "P can never move from rank a"),
-        ("4k4/9/9/9/9/9/9/n8/4K4 b - 1", "n can never move from rank h"),
-        ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
-        ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
-        ("9/9/9/9/9/9/9/9/9 b - 1", "neither side has a king"),
-        (f"{KINGS} b K 1", "K are no pieces in hand"),
-        (f"{KINGS} b +P 1", r"\+P are no pieces in hand"),
-        (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
-        ("4k4/9/9/3R5/9/5r3/9/9/4K4 b R 1", "3 pieces of kind R: a set has 2"),
-        ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
-        ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"),
-        ("４k4/9/9/9/9/9/9/9/4K4 b - 1", "an sfen is plain ASCII"),
-    ],
-)
+    [("", "an sfen has a board, a side to move, hands and a move number"),
+     (f"{KINGS} x - 1", "the side to move is b or w, not x"), (f"{KINGS} b - x", "x is not a move number"),
+     (f"{KINGS} b - 99999999999", "99999999999 is not a move number"),
+     ("4k4/9/9/9/9/9/9/4K4 b - 1", "the board has 8 ranks"), ("4k4/9/9/9/8/9/9/9/4K4 b - 1", "rank e has 8 squares"),
+     ("4k4/9/9/9/4X4/9/9/9/4K4 b - 1", "X is no piece"), ("4k4/9/9/9/0P8/9/9/9/4K4 b - 1", "0 is no piece"),
+     ("4k3P/9/9/9/9/9/9/9/4K4 b - 1", "P can never move from rank a"),
+     ("4k4/9/9/9/9/9/9/n8/4K4 b - 1", "n can never move from rank h"),
+     ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
+     ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
+     ("9/9/9/9/9/9/9/9/9 b - 1", "neither side has a king"), (f"{KINGS} b K 1", "K are no pieces in hand"),
+     (f"{KINGS} b +P 1", r"\+P are no pieces in hand"), (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
+     ("4k4/9/9/3R5/9/5r3/9/9/4K4 b R 1", "3 pieces of kind R: a set has 2"),
+     ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
+     ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"), ("４k4/9/9/9/9/9/9/9/4K4 b - 1", "an sfen is plain ASCII")],
+)  # fmt: skip
 def test_a_broken_sfen_is_refused_with_a_reason(sfen: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         ShogiPosition(sfen)

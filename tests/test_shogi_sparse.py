@@ -13,7 +13,6 @@ from pydlshogi.encoding import labels_of
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.support.kernels.compiled import compiled
 
 CENTIPAWNS = dict(zip(range(shogi.PAWN, shogi.KING), (90, 315, 405, 495, 540, 855, 990), strict=True))
 CENTIPAWNS |= dict.fromkeys(range(shogi.PROM_PAWN, shogi.PROM_BISHOP), 540)
@@ -177,7 +176,8 @@ def slow_label(position: ShogiPosition, board: shogi.Board, move: int, direction
 
 def test_rows_are_those_of_a_slow_count():
     for position in islice(random_positions(1, 4), 0, None, 19):
-        words = _packed(position)
+        words = np.zeros(SPARSE.words, np.uint32)
+        SPARSE.pack(position.state, words)
         found = words[1 : 1 + words[0]].tolist()
         assert sorted(found) == sorted(slow_rows(position)), position.sfen()
         assert max(found) < SPARSE.features
@@ -192,17 +192,3 @@ def test_labels_are_those_of_a_slow_count():
         pairs = zip(moves.tolist(), directions.tolist(), strict=True)
         expected = [slow_label(position, board, move, direction) for move, direction in pairs]
         assert labels_of(SPARSE, position.state, moves).tolist() == expected, position.sfen()
-
-
-def _packed(position: ShogiPosition):
-    words = np.zeros(SPARSE.words, np.uint32)
-    _pack(position.states[-1:], words)
-    return words
-
-
-pack = SPARSE.pack
-
-
-@compiled
-def _pack(states, words):
-    pack(states[0], words)

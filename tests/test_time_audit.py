@@ -13,7 +13,6 @@ from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.player import thinking
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.latency import Latency
-from pydlshogi.player.mcts_player import MCTSPlayer
 from pydlshogi.uct.batch import Batch, Evaluations
 
 
@@ -39,7 +38,6 @@ class SlowThinker(Thinker):
         super().__init__(Random_Ply=9, Random_Seed=1, USI_Hash=1, Mate_Root_Search=0)
         self.evaluator = SlowEvaluator()
         monkeypatch.setattr(thinking, "milliseconds", self.now)
-        assert isinstance(self.player, MCTSPlayer)
         network = self.player.network
         network.install(network.loaded._replace(evaluator=self.evaluator))
         self.batch_size = network.loaded.batch_size
@@ -57,9 +55,7 @@ class SlowThinker(Thinker):
     [(0, 0, 1000, 400), (0, 0, 500, 200), (1000, 1000, 0, 400), (10_000, 0, 0, 25)],
     ids=["byoyomi 1000", "byoyomi 500", "1 s + 1 s", "10 s sudden death"],
 )
-def test_two_hundred_moves_without_an_overrun(
-    monkeypatch: pytest.MonkeyPatch, clock_ms: int, increment: int, byoyomi: int, least_batches: int
-) -> None:
+def test_two_hundred_moves_without_an_overrun(monkeypatch, clock_ms, increment, byoyomi, least_batches) -> None:
     slow = SlowThinker(monkeypatch)
     left = float(clock_ms)
     for number in range(200):

@@ -32,16 +32,7 @@ from pydlshogi.network.weights import architecture_of, random_weights, read_weig
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
-from pydlshogi.training.gradients import (  # noqa: E402  # noqa: E402
-    Muon,
-    Shards,
-    faster_precision,
-    follow,
-    forward,
-    losses,
-    orthogonal,
-    schedule,
-)
+from pydlshogi.training.gradients import Muon, Shards, follow, forward, losses, orthogonal, schedule  # noqa: E402
 from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
@@ -71,14 +62,11 @@ def some_planes(size: Architecture) -> torch.Tensor:
 
 @pytest.mark.parametrize(
     ("small", "large"),
-    [
-        (BOTH[0], architecture_for(SQUARE, "policy_value", 12, 12)),
-        (BOTH[1], architecture_for(SQUARE, "policy_value_resnet", 4, 12)),
-        (BOTH[1], BOTH[1]),
-        (OTHERS[0], architecture_for(NARROW, "policy_value_resnet", 3, 16)),
-    ],
+    [(BOTH[0], architecture_for(SQUARE, "policy_value", 12, 12)),
+     (BOTH[1], architecture_for(SQUARE, "policy_value_resnet", 4, 12)), (BOTH[1], BOTH[1]),
+     (OTHERS[0], architecture_for(NARROW, "policy_value_resnet", 3, 16))],
     ids=str,
-)
+)  # fmt: skip
 def test_a_network_grows_and_knows_what_it_knew(small: Architecture, large: Architecture) -> None:
     weights = random_weights(small, seed=0)
     planes = some_planes(small)
@@ -118,14 +106,11 @@ def test_schedule(progress: float, share: float) -> None:
     assert schedule(progress, Learning(warmup=0.1, decay=0.4)) == pytest.approx(share)
 
 
-def batch_from(rows: Positions) -> TrainingBatch:
-    """A batch of recorded positions, none of them turned."""
-    examples = Recorded(rows, BOOK, ValueTarget(0.6, 400.0)).examples(np.arange(len(rows)))
-    return batch_of(examples, BOOK, np.zeros(len(rows), np.int64))
-
-
 def some_batch(size: int) -> TrainingBatch:
-    return batch_from(pack(*random_games(4, plies=40, seed=2))[:size])
+    """Recorded positions, none of them turned."""
+    rows = pack(*random_games(4, plies=40, seed=2))[:size]
+    examples = Recorded(rows, BOOK, ValueTarget(0.6, 400.0)).examples(np.arange(size))
+    return batch_of(examples, BOOK, np.zeros(size, np.int64))
 
 
 def learning(**more: Any) -> Learning:
@@ -177,18 +162,6 @@ def test_what_is_unknown_teaches_nothing_and_a_half_only_half() -> None:
     halves = twice._replace(weights=twice.weights / 2, value_weights=twice.value_weights / 2)
     whole, half = (losses(net, each, CPU, learning())[1] for each in (batch, halves))
     assert torch.allclose(whole, half, atol=1e-5)
-
-
-def test_few_positions_tell_which_precision_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-
-    def gradients(_: Shards, batch: TrainingBatch) -> torch.Tensor:
-        sizes.append(len(batch.values))
-        return torch.zeros(5)
-
-    monkeypatch.setattr(Shards, "gradients", gradients)
-    faster_precision(build(BOTH[0]), BOTH[0], CPU, learning(batch_size=256))
-    assert sizes == 4 * [16]
 
 
 def test_the_loss_is_the_cross_entropy_with_the_targets() -> None:
@@ -373,7 +346,6 @@ def test_a_killed_run_goes_on_with_the_same_curve(folder: Path, capsys: pytest.C
     killed = options(folder, "killed", **{"save-minutes": 0})
     command = [sys.executable, "-m", "pydlshogi.train", *killed]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("step 6 of 16 (38%, "):
                 break
@@ -400,9 +372,7 @@ def test_a_spoilt_run_stops_and_keeps_the_last_good_checkpoint(folder: Path, cap
     assert runs.read_checkpoint(folder / "run" / train.CHECKPOINT)["step"] == 2
 
 
-def test_a_full_disk_ends_the_run_which_goes_on_later(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch
-) -> None:
+def test_a_full_disk_ends_the_run_which_goes_on_later(folder: Path, capsys, monkeypatch) -> None:
     run = folder / "run"
     fsync = os.fsync
 

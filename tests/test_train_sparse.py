@@ -16,12 +16,7 @@ from pydlshogi.games.shogi.position import ShogiPosition  # noqa: E402
 from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
 from pydlshogi.games.shogi.training import dataset  # noqa: E402
 from pydlshogi.games.shogi.training.huffman import states_of  # noqa: E402
-from pydlshogi.games.shogi.training.recorded import (  # noqa: E402
-    Recorded,
-    Searched,
-    Several,
-    ValueTarget,
-)
+from pydlshogi.games.shogi.training.recorded import Recorded, Searched, Several, ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
 from pydlshogi.training.sparse import LARGEST_ROW_WEIGHT, SparseNet  # noqa: E402
 from tests.positions import mirrored, mirrored_usi  # noqa: E402

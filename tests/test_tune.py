@@ -25,9 +25,6 @@ def tune(*words: str, command: str = "", pairs: int = 30) -> int:
     return main([command or engine(), *fixed, *words])
 
 
-# SPSA
-
-
 def test_a_won_pair_moves_every_value_by_its_share_of_the_range() -> None:
     x, y = SPSA.tuned
     assert SPSA.change(x, 1000) == pytest.approx(10)
@@ -40,9 +37,6 @@ def test_a_won_pair_moves_every_value_by_its_share_of_the_range() -> None:
         name = option.name
         assert won[name] - values[name] == pytest.approx(0.03 * sign * SPSA.change(option, 1000))
         assert lost[name] - values[name] == pytest.approx(values[name] - won[name])
-
-
-# With an engine
 
 
 def test_an_option_that_matters_is_tuned(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,17 +7,9 @@ import numpy as np
 import pytest
 
 from pydlshogi.support.kernels.compiled import compiled
-from pydlshogi.uct.tree import EXPANDED, LEAF, NONE
-from pydlshogi.uct.uct_node import (
-    UctNodeTable,
-    add_stat,
-    bring_best,
-    free_unreferenced,
-    insert,
-    reserve_edges,
-    slot_of,
-    unlink,
-)
+from pydlshogi.uct import uct_node
+from pydlshogi.uct.tree import EXPANDED, NONE
+from pydlshogi.uct.uct_node import UctNodeTable, free_unreferenced, unlink
 
 Name = tuple[int, int]
 """Key and ply of a node."""
@@ -31,10 +23,10 @@ def a_table(megabytes: int, state_bytes: int = 0) -> UctNodeTable:
 @compiled
 def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
     """What `add_leaves` and `expand` do: a new node, with its edges if there is room for them."""
-    node = insert(tree, slot_of(tree, key, ply), key, key, ply)
+    node = uct_node.insert(tree, uct_node.slot_of(tree, key, ply), key, key, ply)
     if node == NONE:
         return node
-    first = reserve_edges(tree, len(moves))
+    first = uct_node.reserve_edges(tree, len(moves))
     if first == NONE:
         return node
     tree.nodes[node].state = EXPANDED
@@ -43,14 +35,14 @@ def _add(tree, key, ply, moves, priors):  # type: ignore[no-untyped-def]
     for edge in range(len(moves)):
         tree.moves[first + edge] = moves[edge]
         tree.priors[first + edge] = priors[edge]
-    bring_best(tree, first, first + len(moves))
+    uct_node.bring_best(tree, first, first + len(moves))
     return node
 
 
 @compiled
 def _visit(tree, node, edge, child):  # type: ignore[no-untyped-def]
     """What `select` and `add_leaves` do: the first visit of an edge, which leads to `child`; the edge's new number."""
-    new = add_stat(tree, node, edge)
+    new = uct_node.add_stat(tree, node, edge)
     if new != NONE:
         stat = tree.nodes[node].stats + new
         tree.stats[stat].visits = 1
@@ -72,8 +64,7 @@ def visit(table: UctNodeTable, node: int, edge: int, child: int = NONE) -> int:
 
 def moves_of(table: UctNodeTable, node: int) -> list[int]:
     record = table.tree.nodes[node]
-    moves: list[int] = table.tree.moves[record["first"] : record["first"] + record["count"]].tolist()
-    return moves
+    return table.tree.moves[record["first"] : record["first"] + record["count"]].tolist()
 
 
 def stats_of(table: UctNodeTable, node: int) -> np.ndarray:
@@ -83,6 +74,9 @@ def stats_of(table: UctNodeTable, node: int) -> np.ndarray:
 
 def root(table: UctNodeTable, name: Name) -> int:
     return table.link_root(name[0], name[0], name[1])
+
+
+FIELDS = ("value_sum", "visits", "in_flight", "value", "proof", "state", "visited_policy")
 
 
 class Copy(NamedTuple):
@@ -109,7 +103,7 @@ def contents(table: UctNodeTable) -> dict[Name, Copy]:
         record = tree.nodes[node]
         priors = tree.priors[record["first"] : record["first"] + record["count"]].tolist()
         copies[name] = Copy(
-            tuple(record[field].item() for field in ("value_sum", "visits", "in_flight", "value", "proof", "state")),
+            tuple(record[field].item() for field in FIELDS),
             list(zip(moves_of(table, node), priors, strict=True)),
             [
                 (float(stat["value_sum"]), int(stat["visits"]), names[stat["child"]] if stat["child"] >= 0 else None)
@@ -156,21 +150,6 @@ def random_table(rng: random.Random, size: int) -> tuple[UctNodeTable, list[Name
     return table, roots
 
 
-# Names
-
-
-def test_a_node_is_a_position_at_a_ply() -> None:
-    table = a_table(1)
-    assert table.find(7, 3) == NONE
-    node = root(table, (7, 3))
-    assert root(table, (7, 3)) == table.find(7, 3) == node
-    assert table.find(7, 5) == NONE
-    assert root(table, (7, 5)) != node
-    assert len(table) == 2
-    record = table.tree.nodes[node]
-    assert (record["key"], record["ply"], record["state"], record["references"]) == (7, 3, LEAF, 2)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_index_is_a_dictionary(seed: int) -> None:
     """Nodes come and go in a table that is nearly full: what is taken out leaves no gap that hides another."""
@@ -191,9 +170,6 @@ def test_the_index_is_a_dictionary(seed: int) -> None:
             assert {name: table.find(*name) for name in known} == known
             assert [table.find(key, 3) for key, _ in known] == [NONE] * len(known)
     assert len(set(known.values())) == len(known)
-
-
-# Room
 
 
 def test_a_full_table_finds_but_does_not_grow() -> None:
@@ -260,9 +236,6 @@ def test_the_size_is_about_what_was_asked_for(megabytes: int) -> None:
     assert 0.98 * megabytes * 2**20 <= used <= 1.02 * megabytes * 2**20 + 8192
 
 
-# What is freed
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
     rng = random.Random(seed)
@@ -275,20 +248,6 @@ def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
     expected = reached(before, new)
     free_unreferenced(table.tree, len(before))
     assert contents(table) == {name: before[name] for name in expected}
-
-
-def test_it_is_freed_bit_by_bit() -> None:
-    table, roots = random_table(random.Random(7), size=100)
-    for name in roots:
-        unlink(table.tree, table.find(*name))
-    sizes = [len(table)]
-    while len(table):
-        before = contents(table)
-        free_unreferenced(table.tree, 3)
-        after = contents(table)
-        assert after.items() <= before.items()
-        sizes.append(len(table))
-    assert sizes == [*range(100, 0, -3), 0]
 
 
 def test_what_is_reached_again_before_it_was_freed_stays() -> None:
@@ -306,14 +265,3 @@ def test_what_is_reached_again_before_it_was_freed_stays() -> None:
     unlink(table.tree, other)
     free_unreferenced(table.tree, 100)
     assert len(table) == 0
-
-
-def test_a_cleared_table_is_empty_whatever_was_there_before() -> None:
-    table, _ = random_table(random.Random(3), 300)
-    table.clear()
-    assert len(table) == 0
-    assert table.fullness == 0.0
-    assert contents(table) == {}
-    node = add(table, (2, 1), [20, 21, 22])
-    assert contents(table) == {(2, 1): Copy((0.0, 0, 0, 0.0, 0, EXPANDED), [(move, 0.5) for move in (20, 21, 22)], [])}
-    assert visit(table, node, 0) == 0

@@ -1,7 +1,7 @@
 """The protocol as GUIs speak it: `serve`, lines in and lines out, with every engine that is listed in ENGINES.
 
-Numbers in the headings are those of the conformance scenarios of the project's USI notes. What needs a real process
-(start-up, pipes, signals) is in test_usi_process.py, the reading of lines in test_notation.py.
+What needs a real process (start-up, pipes, signals) is in test_usi_process.py, the reading of lines in
+test_notation.py.
 """
 
 import re
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 import cshogi
 import pytest
 from scripted_player import ScriptedPlayer
+from thinker import options_of
 from usi_driver import InProcess
 
 from pydlshogi.game import PlayedPosition
-from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.player.base_player import BestMove, Checkmate, Engine, Info, Loaded, PlayerError, Report
 from pydlshogi.player.clock import Clock, milliseconds
@@ -22,10 +22,7 @@ from pydlshogi.player.options import EngineOptions
 
 
 def mcts_engine() -> Engine:
-    options = MCTSPlayerOptions()
-    options.set("Backend", "uniform")
-    options.set("USI_Hash", "1")
-    return shogi.mcts(options)
+    return shogi.mcts(options_of(Backend="uniform", USI_Hash=1))
 
 
 ENGINES: dict[str, Callable[[], Engine]] = {"scripted": lambda: ScriptedPlayer().engine(), "mcts": mcts_engine}
@@ -130,9 +127,6 @@ def check(lines: list[str], sfen: str = START, moves: tuple[str, ...] = ()) -> s
         board.push_usi(move)
         assert board.move_from_usi(lines[-1].split()[3]) in list(board.legal_moves)
     return move
-
-
-# 2, 3: getting ready
 
 
 def test_usi_answers_again(engine: InProcess) -> None:
@@ -267,15 +261,6 @@ def test_options_set_while_loading_hold_before_readyok(talk_to: Talk) -> None:
     assert engine.until("readyok") + engine.until("readyok") == ["readyok", "readyok"]
 
 
-def test_isready_during_a_search_leaves_it_alone(engine: InProcess) -> None:
-    engine.send("go infinite")
-    engine.until("info")
-    assert answers(engine.ask("isready", "readyok")) == []
-    assert answers(engine.ask("isready", "readyok")) == []
-    engine.send("stop")
-    assert len(answers(engine.until("bestmove") + engine.settle())) == 1
-
-
 def test_a_go_loads_what_is_not_loaded(talk_to: Talk) -> None:
     player = ScriptedPlayer()
     engine = talk_to(player)
@@ -285,9 +270,6 @@ def test_a_go_loads_what_is_not_loaded(talk_to: Talk) -> None:
     engine.send("setoption name Words value x")
     engine.go("go nodes 1")
     assert player.loads == 2
-
-
-# What cannot be loaded
 
 
 @pytest.mark.parametrize("load", ["refused", "defect"])
@@ -328,9 +310,6 @@ def test_a_game_that_goes_on_is_the_game_set_up_anew(engine: InProcess) -> None:
     assert engine.ask("sfen", board.sfen()) == [board.sfen()]
 
 
-# 4: options
-
-
 def test_options_as_guis_send_them(talk_to: Talk) -> None:
     player = ScriptedPlayer()
     engine = talk_to(player).start()
@@ -363,18 +342,11 @@ def test_what_no_option_takes_is_said_in_one_line(engine: InProcess) -> None:
     engine.send("setoption name DebugMessage value false")
 
 
-# 5: positions
-
-
 @pytest.mark.parametrize(
     ("text", "sfen", "moves"),
-    [
-        ("startpos", START, ()),
-        ("  startpos   moves  7g7f  3c3d ", START, ("7g7f", "3c3d")),
-        (f"sfen {START} moves 2g2f", START, ("2g2f",)),
-        (f"sfen {MATE_IN_ONE[:-2]}", MATE_IN_ONE, ()),
-    ],
-)
+    [("startpos", START, ()), ("  startpos   moves  7g7f  3c3d ", START, ("7g7f", "3c3d")),
+     (f"sfen {START} moves 2g2f", START, ("2g2f",)), (f"sfen {MATE_IN_ONE[:-2]}", MATE_IN_ONE, ())],
+)  # fmt: skip
 def test_positions_as_guis_send_them(engine: InProcess, text: str, sfen: str, moves: tuple[str, ...]) -> None:
     engine.send(f"position {text}")
     lines = engine.go("go nodes 3")
@@ -401,8 +373,7 @@ BAD_SFENS += (f" {BOARD} x - 1", f" {BOARD} b 99P 1", f" {BOARD} b - one")
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "将棋", *(f"startpos moves {moves}" for moves in BAD_MOVES), *(f"sfen{sfen}" for sfen in BAD_SFENS)],
+    "text", ["", "将棋", *(f"startpos moves {moves}" for moves in BAD_MOVES), *(f"sfen{sfen}" for sfen in BAD_SFENS)]
 )
 def test_a_bad_position_is_one_error_and_the_next_good_one_mends_it(engine: InProcess, text: str) -> None:
     engine.send(f"position {text}")
@@ -428,30 +399,17 @@ def test_the_last_good_position_is_kept(engine: InProcess) -> None:
     assert engine.settle() == ["lnsgkgsnl/1r5b1/ppppppppp/9/9/7P1/PPPPPPP1P/1B5R1/LNSGKGSNL w - 2"]
 
 
-# 6: go
-
-
 @pytest.mark.parametrize(
     "go",
-    [
-        "go",
-        "go btime 0 wtime 0 byoyomi 1000",
-        "go btime -300 wtime 1000 binc 2000 winc 2000",
-        "go movetime 50.0",
-        "go nodes 5 depth 3",
-        "go btime 4999.5 wtime 1.0 nodes 3",
-        "go nodes 3 frobnicate 17",
-        "go searchmoves 2g2f 7g7f",
-    ],
-)
+    ["go", "go btime 0 wtime 0 byoyomi 1000", "go btime -300 wtime 1000 binc 2000 winc 2000", "go movetime 50.0",
+     "go nodes 5 depth 3", "go btime 4999.5 wtime 1.0 nodes 3", "go nodes 3 frobnicate 17",
+     "go searchmoves 2g2f 7g7f"],
+)  # fmt: skip
 def test_every_go_gets_one_good_answer(engine: InProcess, go: str) -> None:
     engine.send("setoption name Network_Delay value 800")
     lines = engine.go(go)
     assert check(lines)
     assert answers(engine.settle()) == []
-
-
-# 7: stop
 
 
 def test_stops_and_hits_at_any_time(engine: InProcess) -> None:
@@ -477,9 +435,6 @@ def test_a_go_or_a_stop_ends_a_search_and_a_position_holds_from_the_next_go_on(e
     assert engine.settle() == []
 
 
-# 8: infinite
-
-
 @pytest.mark.parametrize(
     ("sfen", "limit"),
     [(MATED, ""), (ONE_MOVE, ""), (DECLARABLE, ""), (MATE_IN_ONE, " nodes 5"), (START, " nodes 5")],
@@ -500,9 +455,6 @@ def test_no_answer_before_it_is_asked_for(engine: InProcess, sfen: str, limit: s
     if release.startswith("go"):
         engine.until("bestmove")
     assert engine.settle() == []
-
-
-# 9: ponder
 
 
 @pytest.mark.parametrize("times", ["", " btime 1000 wtime 1000 byoyomi 100"])
@@ -567,9 +519,6 @@ def test_a_search_that_ended_before_the_hit_plays_as_one_that_did_not(hit: str, 
     engine.close()
 
 
-# 10: special roots
-
-
 @pytest.mark.parametrize(("sfen", "move"), [(MATED, "resign"), (DECLARABLE, "win"), (ONE_MOVE, "5i5h")])
 def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str, move: str) -> None:
     engine.send(f"position sfen {sfen}")
@@ -579,17 +528,12 @@ def test_what_needs_no_thought_is_answered_at_once(engine: InProcess, sfen: str,
 
 @pytest.mark.parametrize(
     ("sfen", "cycle", "score"),
-    [
-        (START, "2h3h 8b7b 3h2h 7b8b", "0"),
-        ("4k4/9/9/9/9/9/9/4R4/8K w - 1", "5a6a 5h6h 6a5a 6h5h", "29999"),
-        ("4k4/9/9/9/9/9/9/3R5/8K b - 1", "6h5h 5a6a 5h6h 6a5a", "-29999"),
-        ("4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "5i6i 5a6a 6i5i 6a5a", "0"),
-    ],
+    [(START, "2h3h 8b7b 3h2h 7b8b", "0"), ("4k4/9/9/9/9/9/9/4R4/8K w - 1", "5a6a 5h6h 6a5a 6h5h", "29999"),
+     ("4k4/9/9/9/9/9/9/3R5/8K b - 1", "6h5h 5a6a 5h6h 6a5a", "-29999"),
+     ("4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "5i6i 5a6a 6i5i 6a5a", "0")],
     ids=["no check", "perpetually checked", "has checked perpetually", "lost but for the repetition"],
-)
-def test_after_a_fourth_repetition_the_score_is_what_the_rules_say(
-    engine: InProcess, sfen: str, cycle: str, score: str
-) -> None:
+)  # fmt: skip
+def test_after_a_fourth_repetition_the_score_is_what_the_rules_say(engine, sfen, cycle, score) -> None:
     moves = " ".join([cycle] * 3)
     engine.send(f"position sfen {sfen} moves {moves}")
     for go in ("go nodes 20", "go infinite nodes 20"):
@@ -598,9 +542,6 @@ def test_after_a_fourth_repetition_the_score_is_what_the_rules_say(
         scores = {parsed(line)["cp"] for line in lines if line.startswith("info ") and " string " not in line}
         assert check(lines, sfen, tuple(moves.split())) != "resign" or score == "-29999"
         assert scores == {score}
-
-
-# 11: mate
 
 
 @pytest.mark.parametrize("limit", ["1000", "infinite", "", "nodes 100"])
@@ -628,9 +569,6 @@ def test_go_mate_where_there_is_none(engine: InProcess, go: list[str]) -> None:
     assert answer in {"checkmate nomate", "checkmate timeout"}
 
 
-# 12: several lines
-
-
 @pytest.mark.parametrize(("sfen", "count"), [(START, 5), (ONE_MOVE, 1)])
 def test_multipv(engine: InProcess, sfen: str, count: int) -> None:
     engine.send("setoption name MultiPV value 5", f"position sfen {sfen}")
@@ -644,9 +582,6 @@ def test_multipv(engine: InProcess, sfen: str, count: int) -> None:
     lines = engine.go("go nodes 5")
     assert check(lines, sfen)
     assert not [line for line in lines if "multipv 2" in line]
-
-
-# 13: what is said about a search
 
 
 class Talkative(ScriptedPlayer):
@@ -677,9 +612,6 @@ def test_the_line_of_the_move_comes_last_and_nothing_after_the_answer(talk_to: T
     assert engine.settle() == []
 
 
-# A player that fails
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -704,9 +636,6 @@ def test_a_failure_costs_one_line_and_never_the_answer(talk_to: Talk, error: Exc
     assert lines[-1] == "checkmate timeout" if go == "go mate" else best(lines) in legal(("7g7f",))
     assert engine.settle() == []
     assert " w " in engine.ask("d", "sfen")[-1], "no move stays on the board"
-
-
-# For people
 
 
 def test_what_people_ask_for(engine: InProcess) -> None:

@@ -65,9 +65,6 @@ run(Player().engine())
     return [sys.executable, "-c", source]
 
 
-# 1: start-up
-
-
 @pytest.mark.parametrize(
     ("argument", "status", "said"),
     [("--help", 0, "[-h] The engine of a game: speaks USI"), ("--threads=2", 2, "unrecognized arguments: --threads=2")],
@@ -102,9 +99,6 @@ print(json.dumps(loaded))
     assert not HEAVY & set(json.loads(done.stdout))
 
 
-# 2: loading
-
-
 def test_stdin_is_only_read_by_the_engine_itself(start: Callable[..., OverPipes]) -> None:
     """A GUI sends nothing more before `readyok`: to wait for more, or to take it, would have the engine hang."""
     engine = start(
@@ -128,19 +122,11 @@ def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
     assert engine.end() == (0, b"")
 
 
-# 9, 14: the end
-
-
 @pytest.mark.parametrize(
     ("go", "how"),
-    [
-        ("", "end of input"),
-        ("go infinite", "end of input"),
-        ("go ponder", "quit"),
-        ("go mate infinite", "end of input"),
-        ("perft 99", "quit"),
-    ],
-)
+    [("", "end of input"), ("go infinite", "end of input"), ("go ponder", "quit"),
+     ("go mate infinite", "end of input"), ("perft 99", "quit")],
+)  # fmt: skip
 def test_it_ends_at_once_whatever_it_does(engine: OverPipes, go: str, how: str) -> None:
     if how == "quit":
         go += "\nquit"
@@ -161,25 +147,16 @@ def test_signals_end_it_quietly(start: Callable[..., OverPipes], name: str) -> N
     assert engine.end() == (0, b"")
 
 
-def stop_reading(engine: OverPipes) -> None:
-    assert engine.process.stdout is not None
-    # The reader of this test holds the pipe open: take it away at the level of the system.
-    null = os.open(os.devnull, os.O_RDONLY)
+def test_nobody_reads_any_more(engine: OverPipes) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)  # the reader of this test holds the pipe open
     os.dup2(null, engine.process.stdout.fileno())
     os.close(null)
-
-
-def test_nobody_reads_any_more(engine: OverPipes) -> None:
-    stop_reading(engine)
     while engine.process.poll() is None:
         try:
             engine.send("usi")
         except OSError:
             break
     assert engine.end() == (0, b"")
-
-
-# 15: many games
 
 
 @on_posix
@@ -196,9 +173,6 @@ def test_a_real_client_plays_a_whole_game(tmp_path: Path, monkeypatch: pytest.Mo
     assert result["total"] == 1
     (record,) = [record for file in tmp_path.glob("*.csa") for record in cshogi.CSA.Parser.parse_file(str(file))]
     assert len(record.moves) == 30 or record.endgame in {"%TORYO", "%KACHI"}
-
-
-# What is sent as bytes
 
 
 def test_bytes_of_any_kind(engine: OverPipes) -> None:
@@ -227,16 +201,11 @@ def test_paths_in_the_encoding_of_the_system(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @on_posix
-def test_a_path_beyond_ascii_where_the_system_knows_ascii_alone(
-    start: Callable[..., OverPipes], tmp_path: Path
-) -> None:
+def test_a_path_beyond_ascii_where_the_system_knows_ascii_alone(start, tmp_path: Path) -> None:
     engine = start(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     engine.send_bytes(f"setoption name Log_File value {tmp_path}/将棋.log\n".encode())
     assert engine.settle() == []
     assert (tmp_path / "将棋.log").exists()
-
-
-# The log
 
 
 def test_stdout_is_protocol_and_everything_else_is_in_the_log(start: Callable[..., OverPipes]) -> None:

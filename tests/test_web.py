@@ -38,8 +38,6 @@ pytestmark = pytest.mark.usefixtures("short_reviews")
 PAGE = ROOT / "pydlshogi" / "web" / "page"
 REVIEWED = ("game", "winRates", "judged", "practice", "summary")
 EVEN = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-
-
 DECLARABLE = "2GK1+L3/2+P+S+R1G+N1/3+B1GG2/9/9/1+bs6/+p+p3+n3/2+n2k3/6+p2 b R2SN7P3l7p 375"
 
 
@@ -51,9 +49,6 @@ def test_a_book_that_breaks_off_is_said(tmp_path: Path) -> None:
         assert (board.state()["error"], board.state()["book"]) == (f"{path}: it breaks off", [])
         board.play("7g7f")
         assert board.state()["error"] == ""
-
-
-# Playing
 
 
 def test_two_people_play(board: Board) -> None:
@@ -69,29 +64,12 @@ def test_two_people_play(board: Board) -> None:
     assert (board.state()["moves"][-1], board.state()["variations"]) == ("3a2b", [])
 
 
-def test_the_opening_is_named(board: Board) -> None:
-    board.play("7g7f 8c8d 7i6h 3c3d 6h7g")
-    assert board.state()["opening"] == [("Yagura", "矢倉")]
-    board.do("goto", ply=0)
-    assert board.state()["opening"] == []
-    board.new(start="two pieces", moves="3c3d 7g7f")
-    assert board.state()["opening"] == []  # they are names of even games
-
-
 @pytest.mark.parametrize("opponent", ["beginner", "full strength", "policy only", "one move ahead"])
 def test_an_engine_answers(board: Board, opponent: str) -> None:
     board.new(sides=("", opponent), moves="7g7f")
     assert board.news.until(lambda state: state["at"] == 2)["sides"] == ["", opponent]
     assert board.do("undo") == ""  # both moves
     assert board.state()["moves"] == []
-
-
-def test_an_engine_begins_and_engines_play_on_by_themselves(board: Board) -> None:
-    board.new("dobutsu", sides=("beginner", ""))
-    assert board.news.until(lambda state: state["at"] == 1)["turn"] == 1
-    assert board.do("pace", seconds=0) == ""
-    board.new("dobutsu", sides=("beginner", "easy"))
-    assert board.news.until(lambda state: state["ending"] or state["at"] > 20)["game"] == "dobutsu"
 
 
 def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
@@ -126,19 +104,16 @@ def test_nothing_may_be_played_while_the_engine_thinks(board: Board, asked: list
 
 @pytest.mark.parametrize(
     ("game", "start", "moves", "reason", "winner"),
-    [
-        ("shogi", MATE_IN_ONE, "G*5b", "mate", 0),
-        ("shogi", "even", "5i5h 5a5b 5h5i 5b5a " * 3, "repetition", None),
-        ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", "lion caught", 0),
-        ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", "try", 0),
-        ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", "equal discs, both pass", None),
-        ("othello", f"Dd6/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs, both pass", 0),
-        ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs", 0),
-        ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD', 'dddddddd'] * 3)}/DDDDDddd b - 1", "c1", "equal discs", None),
-        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, "perpetual check", 1),
-        ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, "repetition", None),
-    ],
-)
+    [("shogi", MATE_IN_ONE, "G*5b", "mate", 0), ("shogi", "even", "5i5h 5a5b 5h5i 5b5a " * 3, "repetition", None),
+     ("dobutsu", "r1k/3/1K1/BR1 b - 1", "2c2b 3a3b 2b1a", "lion caught", 0),
+     ("dobutsu", "3/K2/2k/B2 b - 1", "3b3a", "try", 0),
+     ("othello", "Dd6/8/8/8/8/8/8/5ddd b - 1", "c1", "equal discs, both pass", None),
+     ("othello", f"Dd6/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs, both pass", 0),
+     ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD'] * 7)} b - 1", "c1", "more discs", 0),
+     ("othello", f"Dd1ddddd/{'/'.join(['DDDDDDDD', 'dddddddd'] * 3)}/DDDDDddd b - 1", "c1", "equal discs", None),
+     ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, "perpetual check", 1),
+     ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, "repetition", None)],
+)  # fmt: skip
 def test_games_end(board: Board, game: str, start: str, moves: str, reason: str, winner: int | None) -> None:
     board.new(game, start, moves=moves)
     state = board.state()
@@ -169,6 +144,7 @@ def test_handicaps_and_positions(board: Board) -> None:
     board.new(start="two pieces", sides=("", "beginner"))
     board.news.until(lambda state: state["at"] == 1)  # White begins
     before = board.state()
+    assert before["opening"] == []  # the names are of even games
     assert "sfen" in board.begin(start="nine pieces")
     assert board.begin("go") == "there is no game go"
     for sides in (["", "Meijin"], [""], "xy", [1, 2]):
@@ -215,9 +191,6 @@ def test_a_line_of_the_engine_can_be_followed(board: Board, asked: list[Task], g
         assert (state["position"], state["written"][ply]) == (positions[ply], names[ply])
 
 
-# Seeing it think
-
-
 def test_an_engine_of_a_level_or_that_gives_pieces_plays_on() -> None:
     pool = Pool(1, {**SETTINGS, "Resign_Threshold": "1000"})  # all is lost from the first move on
     with served(pool) as board:
@@ -261,9 +234,6 @@ def test_a_hint_and_the_policy(board: Board) -> None:
         info = board.news.until(lambda info: info["final"], "info")
         assert (info["bestMove"], info["moveInfos"], info["winRate"]) == ("win", [], 1)
     assert board.state()["winRates"] == [1]
-
-
-# The clock
 
 
 class Hands:
@@ -383,9 +353,6 @@ def test_an_engine_answers_within_its_time(board: Board, game: str, opponent: st
     assert 0 < state["clock"]["left"][1] < 60
 
 
-# Looking through games
-
-
 @pytest.mark.parametrize("name", ["branches.kif", "relative.ki2", "floodgate.csa"])
 def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None:
     state = board.opened((FIXTURES / name).read_bytes())
@@ -417,23 +384,12 @@ def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, 
     assert (state["game"], state["moves"], state["at"]) == (game, moves, 0)
 
 
-def test_a_game_goes_on_from_an_sfen_with_moves(board: Board) -> None:
-    board.new("shogi", "position startpos moves 7g7f 3c3d")
-    assert (board.state()["moves"], board.state()["at"]) == (["7g7f", "3c3d"], 2)
-    before = board.state()
-    assert "7g7e" in board.begin(start="startpos moves 7g7e")
-    assert board.state() == before
-
-
 @pytest.mark.parametrize(
     ("game", "line", "answers"),
-    [
-        ("shogi", "startpos moves 7g7f 3c3d 2g2f 8c8d", "w"),
-        ("shogi", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 moves 3c3d 7g7f 8c8d 2g2f", "b"),
-        ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 1a2b", "w"),
-        ("othello", "startpos moves f5 d6 c3 d3", "w"),
-    ],
-)
+    [("shogi", "startpos moves 7g7f 3c3d 2g2f 8c8d", "w"),
+     ("shogi", "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 moves 3c3d 7g7f 8c8d 2g2f", "b"),
+     ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 1a2b", "w"), ("othello", "startpos moves f5 d6 c3 d3", "w")],
+)  # fmt: skip
 def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, line: str, answers: str) -> None:
     board.new(game)
     record = board.opened(line.encode())
@@ -920,9 +876,6 @@ def test_a_game_is_saved_with_what_the_engine_thinks(board: Board, tmp_path: Pat
     assert board.ask("GET", "/record", X_Token="")[0] == 403
 
 
-# More than one page, and a server that was killed
-
-
 def test_every_page_sees_the_same(board: Board) -> None:
     pages = [News(board) for _ in range(50)]
     board.play("7g7f")
@@ -1051,22 +1004,16 @@ def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, two_g
         assert board.state()["moves"] == ["1d1c", "3a3b"]
 
 
-# Strangers and nonsense
+STRANGE = [{"Host": name, "Origin": f"http://{name}"} for name in ("evil.example", "127.0.0.1:9", "")]
+"""A name may have been made to mean this machine."""
+STRANGE += [
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    *({"X_Token": token} for token in ("", "wrong", "é")),
+]
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example", "Origin": "http://evil.example"},  # a name that has been made to mean this machine
-        {"Host": "127.0.0.1:9", "Origin": "http://127.0.0.1:9"},
-        {"Host": "", "Origin": "http://"},
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"X_Token": ""},
-        {"X_Token": "wrong"},
-        {"X_Token": "é"},
-    ],
-)
+@pytest.mark.parametrize("headers", STRANGE)
 def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
     before = board.state()
     command = {"generation": before["generation"], "do": "move", "move": "7g7f"}
@@ -1076,15 +1023,6 @@ def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
     if "X_Token" not in headers:
         assert board.ask("GET", "/", **headers)[0] == 403
         assert board.ask("GET", f"/news?token={board.token}", **headers)[0] == 403
-
-
-def sent(board: Board, path: str, *lines: str, body: bytes = b"") -> bytes:
-    """How a request with such lines more, which is all that comes, is answered: the beginning."""
-    head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", *lines, "\r\n"]
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
-        connection.sendall("\r\n".join(head).encode() + body)
-        connection.shutdown(socket.SHUT_WR)
-        return connection.recv(100)
 
 
 @pytest.mark.parametrize(
@@ -1146,8 +1084,11 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
     ],
 )
 def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
-    answer = sent(board, path, f"Content-Length: {length}", body=b"startpos moves 7g7f")
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", f"Content-Length: {length}"]
+    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+        connection.sendall("\r\n".join([*head, "\r\nstartpos moves 7g7f"]).encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
     assert board.state()["moves"] == []
 
 
@@ -1169,19 +1110,14 @@ def test_many_ask_at_once(board: Board) -> None:
     assert board.state()["moves"] == ["7g7f"]
 
 
-# The program
-
-
 def test_as_a_program(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pydlshogi.web", "--no-browser", "--option", "Backend=uniform"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "PATH": ""}
     how: dict[str, Any] = {"cwd": ROOT, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     program = subprocess.Popen(command, **how, text=True)
     try:
-        assert program.stdout is not None
         address = program.stdout.readline()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#([\w-]{20,})\n", address)
-        assert found is not None
         connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=WAIT)
         connection.request("GET", "/")
         assert b"<title>pydlshogi board</title>" in connection.getresponse().read()
@@ -1226,9 +1162,6 @@ def test_what_a_board_cannot_have_is_one_line_each(tmp_path: Path, monkeypatch, 
         assert web.main(start) == 1
         assert [message[:22] for message in caplog.messages] == ["no game will be kept: "]
         assert os.strerror(errno.EADDRINUSE) in capsys.readouterr().err  # so far it has come
-
-
-# The words
 
 
 def test_every_word_is_there_in_both_languages() -> None:

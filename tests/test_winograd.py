@@ -17,14 +17,14 @@ import pytest
 from pydlshogi.catalogue import game_named
 from pydlshogi.encoding import Encoding, planes_of, sample
 from pydlshogi.network import winograd_backend
-from pydlshogi.network.architecture import ModelError, architecture_for
+from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.backend import Backend
 from pydlshogi.network.integers import ROOM, B, Layer, Tower, largest_values, tables_of, tower_of
 from pydlshogi.network.loading import load_backend
 from pydlshogi.network.weights import random_weights, read_largest, read_weights, write_weights
 from pydlshogi.network.winograd_backend import WinogradBackend
 from pydlshogi.support.files import shipped_model
-from tests.networks import NARROW, ODD_LABELS, all_labels, encoding_of, logits, packed_positions
+from tests.networks import NARROW, ODD_LABELS, all_labels, encoding_of, logits, packed_positions, refusal_of
 from tests.slow_winograd import SlowNetwork
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,8 +87,6 @@ def test_the_kernels_are_the_definition_in_every_batch(name: str) -> None:
             same_bits(found, (priors[: firsts[size]], values[:size]))
 
 
-# The network in floats
-
 CPU = "winograd", "onnx"
 
 
@@ -118,9 +116,6 @@ def test_random_networks_stay_close_to_their_logits(name: str) -> None:
     errors = found - found.mean(1, keepdims=True) - exact + exact.mean(1, keepdims=True)
     assert np.abs(errors).mean() < 0.01 * exact.std()
     assert np.abs(np.log(values / (1 - values)) - value).mean() < 0.02
-
-
-# Sums at their bounds
 
 
 def signed(generator: np.random.Generator, outputs: int, inputs: int, *size: int) -> Layer:
@@ -167,8 +162,6 @@ def test_nothing_overflows(peaks: tuple[Tower, np.ndarray]) -> None:
     same_bits(fast.predict(*given), slow.predict(*given))
     assert 0.95 * most < slow.largest < most
 
-
-# One network, every processor
 
 CPU_HAS = llvmlite.binding.get_host_cpu_features()
 
@@ -226,9 +219,7 @@ if RUNS:
         ),
     ],
 )
-def test_on_every_processor_it_says_the_same_by_the_instruction_that_there_is(
-    cpu: str, features: str, runs: bool, instruction: str, in_loops: set[int]
-) -> None:
+def test_on_every_processor_it_says_the_same_by_its_instructions(cpu, features, runs, instruction, in_loops) -> None:
     """The loops that ask for weights ahead multiply many rows, or three, with 16 outputs in 4 or 2 registers, or with
     32 in 2."""
     environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "PYTHONPATH": str(ROOT)}
@@ -238,9 +229,6 @@ def test_on_every_processor_it_says_the_same_by_the_instruction_that_there_is(
     assert (done.returncode, done.stderr) == (0, "")
     counts, *answers = done.stdout.splitlines()
     assert ({*map(int, counts.split())}, answers) == (in_loops, runs * [said()])
-
-
-# Files
 
 
 @pytest.fixture
@@ -254,12 +242,7 @@ MAPS = 5
 
 
 def refusal(path: Path) -> str:
-    """What is said of a file that cannot be used, without its name."""
-    with pytest.raises(ModelError) as caught:
-        load_backend("auto", path, [NARROW], device="cpu")
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
-    return str(caught.value).removeprefix(f"{path}: ")
+    return refusal_of(path, lambda: load_backend("auto", path, [NARROW], device="cpu"))
 
 
 @pytest.mark.parametrize("name", "l1/W b1/bn1/gamma b1/bn2/beta policy/W policy_bias/b value2/W value3/W".split())

@@ -13,13 +13,18 @@ ALL_MOVES = 600
 """As MultiPV: every move of the root has its line."""
 
 
+def options_of(**values: object) -> MCTSPlayerOptions:
+    options = MCTSPlayerOptions()
+    for name, value in values.items():
+        assert options.set(name, str(value)) == ""
+    return options
+
+
 class Thinker:
     """It has no network and one thread, so that it always thinks the same, and does what the protocol does."""
 
     def __init__(self, sfen: str = START_SFEN, moves: Sequence[str] = (), **options: object) -> None:
-        self.options = MCTSPlayerOptions()
-        self.set(Backend="uniform", USI_Hash=16, Random_Ply=0, Threads=1)
-        self.set(**options)
+        self.options = options_of(**{"Backend": "uniform", "USI_Hash": 16, "Random_Ply": 0, "Threads": 1, **options})
         self.engine = shogi.mcts(self.options)
         self.player = self.engine.load()
         self.remarks = list(self.player.prepare())
@@ -58,7 +63,6 @@ class Thinker:
         position = self.position()
         answer = self.player.think(position, self.player.start_clock(position, clock), report)
         self.player.answered(position, clock)
-        assert isinstance(answer, BestMove)
         assert position.sfen() == self.position().sfen()
         return answer
 

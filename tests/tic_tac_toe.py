@@ -65,13 +65,7 @@ class Letters:
     the same side to move; None: letters may repeat for ever.
     """
 
-    def __init__(
-        self,
-        graph: Mapping[str, str],
-        start: str,
-        ends: Mapping[str, Outcome] | None = None,
-        repetition: Outcome | None = None,
-    ) -> None:
+    def __init__(self, graph: Mapping[str, str], start: str, ends=None, repetition: Outcome | None = None) -> None:
         self.graph = graph
         self.path = start
         self.ends = ends or {}

@@ -26,9 +26,6 @@ class Conversation:
         self._heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._settled = 0
 
-    def send(self, *lines: str) -> None:
-        raise NotImplementedError
-
     def hear(self) -> str | None:
         """The next line; None when the engine has ended."""
         line = self._heard.get(timeout=PATIENCE)
@@ -77,9 +74,6 @@ class Conversation:
         while (line := self.hear()) is not None:
             lines.append(line)
         return lines
-
-    def close(self) -> None:
-        raise NotImplementedError
 
 
 class InProcess(Conversation):
@@ -156,7 +150,6 @@ class OverPipes(Conversation):
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         with contextlib.suppress(ValueError):  # closed by the test
             for line in self.process.stdout:
                 self._heard.put(line.decode("ascii").rstrip("\n"))
@@ -167,13 +160,11 @@ class OverPipes(Conversation):
 
     def send_bytes(self, data: bytes) -> None:
         """In one write, as it is."""
-        assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
     def end(self) -> tuple[int, bytes]:
         """Wait for the process to end: its exit status and what it wrote to stderr."""
-        assert self.process.stderr is not None
         status = self.process.wait(PATIENCE)
         return status, self.process.stderr.read()
 

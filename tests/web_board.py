@@ -36,8 +36,7 @@ class News:
         while True:
             fields = dict(line.split(": ", 1) for line in iter(self._line, "") if not line.startswith(":"))
             if fields.get("event") == kind:
-                message: Message = json.loads(fields["data"])
-                return message
+                return json.loads(fields["data"])
 
     def until(self, wanted: Any, kind: str = "state") -> Message:
         """The next message of that kind that is as wanted."""
