@@ -5,9 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pydlshogi.network.backend import Resources
 from pydlshogi.player import network_player
-from pydlshogi.player.network_player import LONGEST, best_batch_size
+from pydlshogi.player.network_player import LONGEST, SIZES, best_batch_size
 from tests.networks import SQUARE
+
+
+def test_on_a_gpu_what_is_measured_is_laid_out_before() -> None:
+    unmeasured, given = (Resources("auto", "auto", 1, 1, size) for size in (0, 40))
+    assert unmeasured.largest_batch(on_gpu=True) == SIZES[-1] > unmeasured.largest_batch(on_gpu=False)
+    assert given.largest_batch(on_gpu=True) == given.largest_batch(on_gpu=False) == 40
 
 
 class Device:

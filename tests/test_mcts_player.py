@@ -387,6 +387,8 @@ def test_bench_stops_when_asked_and_refuses_nonsense() -> None:
     clock = Clock()
     clock.stop()
     assert list(thinker.player.bench(thinker.position(), ["1e9"], clock))[1:]
+    solved = Thinker(MATE_IN_ONE)
+    assert re.match(r"[1-9]\d* playouts in ", list(solved.player.bench(solved.position(), ["0.05"], Clock()))[1])
     for seconds in ("fast", "inf"):
         with pytest.raises(PlayerError, match="number of seconds"):
             list(thinker.player.bench(thinker.position(), [seconds], clock))

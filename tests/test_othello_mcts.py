@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from othello_games import random_position
+from test_othello_gtp import answers
 
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.policy import shipped_tables
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
+from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import RULES, START, Position, parse_move, position_of
 from pydlshogi.games.othello.transcript import after
 from pydlshogi.network.architecture import architecture_for
@@ -139,3 +141,12 @@ def test_it_thinks_with_a_network(tmp_path: Path, iago: str) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(PlayerError):
         prepared(modelfile=str(path))
+
+
+def test_it_converses_in_gtp() -> None:
+    engine = GAME.mcts()
+    apply_settings(engine.options, {"USI_Hash": "16"})
+    asked = "level 2|play b f5|genmove w|undo|undo|genmove b|hint 2|reg_genmove w".split("|")
+    said = answers(LoadedEngine(engine, 2), *asked)
+    assert [each[0] for each in said] == ["="] * 8
+    assert len(said[6].splitlines()) == 2

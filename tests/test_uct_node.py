@@ -250,6 +250,20 @@ def test_what_no_root_leads_to_is_freed_and_nothing_else(seed: int) -> None:
     assert contents(table) == {name: before[name] for name in expected}
 
 
+def test_it_is_freed_bit_by_bit() -> None:
+    table, roots = random_table(random.Random(7), size=100)
+    for name in roots:
+        unlink(table.tree, table.find(*name))
+    sizes = [len(table)]
+    while len(table):
+        before = contents(table)
+        free_unreferenced(table.tree, 3)
+        after = contents(table)
+        assert after.items() <= before.items()
+        sizes.append(len(table))
+    assert sizes == [*range(100, 0, -3), 0]
+
+
 def test_what_is_reached_again_before_it_was_freed_stays() -> None:
     table = a_table(1)
     parent, child = add(table, (1, 0), [10, 11]), add(table, (2, 1), [20])
