@@ -104,6 +104,19 @@ def test_files_it_names_exist() -> None:
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
 
 
+def test_the_architecture_names_what_there_is() -> None:
+    """Whatever stands there as code is a word of the sources, the name of a file, or has a NAME to fill in."""
+    page = read(DOCS / "architecture.md")
+    if "othello" not in GAMES:  # test_hidden_game.py
+        page = re.sub(".*othello.*", "", page)
+    code = " ".join([*BLOCK.findall(page), *re.findall(r"`([^`]+)`", BLOCK.sub("", page))])
+    folders = (ROOT / name for name in ("pydlshogi", "utils", "tests", "examples", "bat"))
+    files = [path for folder in folders for path in folder.rglob("*.*") if path.suffix in {".py", ".sh", ".js"}]
+    sources = [*files, ROOT / "pyproject.toml"]
+    there = {path.stem for path in sources}.union(*(re.findall(r"\w+", read(path)) for path in sources))
+    assert [name for name in re.findall(r"\b[a-zA-Z_]\w+", code) if name not in there and "NAME" not in name] == []
+
+
 COMMANDS = sorted({*re.findall(r"python -m\s+((?:pydlshogi|utils)[\w.]+)", TEXT)})
 
 

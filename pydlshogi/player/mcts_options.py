@@ -196,8 +196,8 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         """The user asks for the best move; no game is being played."""
         return clock.analysing or self.consideration_mode
 
-    def overlooking(self, plies: int) -> int:
-        """Plies of the longest win to look for: below full skill at most the level, so that it overlooks some."""
+    def plies_seen(self, plies: int) -> int:
+        """Of wins within `plies`, the longest to look for: below full skill no longer than the level, to miss some."""
         return plies if self.skill_level == FULL_SKILL else min(self.skill_level, plies)
 
     def rule_settings(self, position: PlayedPosition) -> "Records":

@@ -127,7 +127,7 @@ class ShogiMateSearcher(MateSearcher):
         self._compiled = True
 
     def plies_of(self, options: MCTSPlayerOptions) -> int:
-        return options.overlooking(options.mate_root_search)
+        return options.plies_seen(options.mate_root_search)
 
     def nodes_of(self, options: MCTSPlayerOptions) -> int:
         return options.mate_search_nodes
