@@ -132,6 +132,8 @@ class ProcessPool(WorkerPool):
     """Processes of this machine, `count` at most."""
 
     def __init__(self, count: int) -> None:
+        # A worker has a core. Where it loads a network, threads of BLAS would take ten times its time, waiting.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self._count = count
         self._executor: ProcessPoolExecutor | None = None
         self._processes: set[BaseProcess] = set()

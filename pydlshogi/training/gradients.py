@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from pydlshogi.network.architecture import Architecture
+from pydlshogi.network.architecture import KINDS, Architecture
 from pydlshogi.network.torch_nets import Block, build
 from pydlshogi.support.pool import available_cores
 from pydlshogi.training.examples import TrainingBatch
@@ -129,9 +129,10 @@ class Shards:
 
 def faster_precision(net: nn.Module, architecture: Architecture, device: torch.device, settings: Learning) -> str:
     """float32 or bfloat16, by timing a step of each: on processors without instructions for it bfloat16 is slow, ten
-    times as slow as float32, so there a small batch has to do."""
-    on_cpu = device.type == "cpu"
-    count = min(settings.batch_size, 16 * _parts(device, settings)) if on_cpu else settings.batch_size
+    times as slow as float32, so there a small batch has to do, but for a network of linear layers: it takes a step so
+    small that converting its weights is most of it."""
+    few = 512 if KINDS[architecture.kind].whole else 16
+    count = min(settings.batch_size, few * _parts(device, settings)) if device.type == "cpu" else settings.batch_size
     empty_boards = np.zeros((count, architecture.planes, architecture.height, architecture.width), np.float32)
     zeros = np.zeros(count, np.float32)
     batch = TrainingBatch(empty_boards, np.arange(count + 1), np.zeros(count, np.int64), zeros + 1, zeros, zeros)
