@@ -13,7 +13,8 @@ from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover, value_keeping
-from pydlshogi.learning.played import PlayedGames, improved_policy, visits_to_choose_by
+from pydlshogi.learning.moves import improved_policy, moves_for, sampled
+from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
 from pydlshogi.learning.tasks import compare, comparing, load_network, playing
@@ -242,11 +243,25 @@ def move(visits: int, prior: float, value: float, plies: int | None = None) -> M
     return MoveStats(0, visits, value, 0.1, prior, plies)
 
 
-def test_by_what_of_the_visits_a_move_is_chosen() -> None:
-    assert visits_to_choose_by([move(50, 0.4, 0.5), move(40, 0.4, 0.55), move(0, 0.1, np.nan)]).tolist() == [50, 40, 0]
-    assert visits_to_choose_by([move(3, 0.1, 1.0, 1), move(60, 0.9, 0.6)]).tolist() == [1, 0]
-    assert visits_to_choose_by([move(5, 0.1, 0.4), move(60, 0.9, 0.3, -2)]).tolist() == [5, 0]
-    assert visits_to_choose_by([move(5, 0.1, 0.0, -4), move(60, 0.9, 0.0, -2)]).tolist() == [1, 0]
+@pytest.mark.parametrize(
+    ("visits", "proven", "best", "opening", "sharpness", "often"),
+    [
+        ([50, 40, 0], [0, 0, 0], 0, False, 1.0, [50, 40, 0]),
+        ([60, 30, 0], [0, 0, 0], 0, False, 2.0, [72, 18, 0]),
+        ([60, 3, 0], [0, 1, 0], 1, False, 1.0, [0, 90, 0]),
+        ([60, 5, 0], [-2, 0, 0], 1, False, 1.0, [0, 90, 0]),
+        ([60, 5, 0], [-2, -4, -2], 1, False, 1.0, [0, 90, 0]),
+        ([0, 0, 0], [0, 0, 0], 2, False, 1.0, [0, 0, 90]),
+        ([60, 5, 0], [-2, 1, 0], 1, True, 2.0, [18, 27, 45]),
+    ],
+)
+def test_moves_are_sampled_by_visits_but_where_something_is_proven(
+    visits: list[int], proven: list[int], best: int, opening: bool, sharpness: float, often: list[int]
+) -> None:
+    moves = moves_for(3)
+    moves.visits[:], moves.proven[:], moves.priors[:] = visits, proven, [0.2, 0.3, 0.5]
+    chosen = [sampled(moves, 3, best, opening, sharpness, (i + 0.5) / 90) for i in range(90)]
+    assert np.bincount(chosen, minlength=3).tolist() == often
 
 
 def test_a_policy_is_improved_by_what_moves_turned_out_to_be_worth() -> None:

@@ -8,16 +8,8 @@ import numpy as np
 from pydlshogi.entry import GameEntry
 from pydlshogi.game import PlayedPosition
 from pydlshogi.learning.forest import many_trees, over, score_of_mover
-from pydlshogi.learning.played import (
-    Episode,
-    PlayedGames,
-    Sample,
-    improved_policy,
-    packed_games,
-    sample_of,
-    sampled,
-    visits_to_choose_by,
-)
+from pydlshogi.learning.moves import Chooser
+from pydlshogi.learning.played import Episode, PlayedGames, Sample, packed_games
 from pydlshogi.learning.settings import SelfPlay
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
@@ -36,11 +28,7 @@ class _Board:
     may_resign: bool
     moves: list[int] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
-    full: bool = False
-    """The search under way is a full one."""
     gave_up: int | None = None
-    priors: dict[int, float] = field(default_factory=dict)
-    """Of the moves at the root of a full search, before noise."""
 
     @property
     def side(self) -> int:
@@ -61,14 +49,14 @@ class SelfPlayers:
         self._trees = min(settings.games, settings.side_by_side)
         encoding = evaluator.encoding
         assert encoding is not None, "what is learned is packed"
-        self._encoding = encoding
         self._search = many_trees(game, encoding, settings.puct(), settings.playouts, self._trees, settings.draw_ply)
         self._batch = Batch(self._trees, game.rules.most_moves, encoding)
+        self._chooser = Chooser(game.rules, encoding, self._search, self._trees, settings.policy_temperature)
 
     def play(self, seed: tuple[int, ...]) -> PlayedGames:
         """A set of games, which `seed` decides, together with the evaluator and the settings."""
         rng = np.random.default_rng(seed)
-        settings, search = self._settings, self._search
+        settings, search, decisions = self._settings, self._search, self._chooser.decisions
         search.clear()
         boards = [self._new_board(rng) for _ in range(self._trees)]
         ended: list[Episode] = []
@@ -83,14 +71,14 @@ class SelfPlayers:
             leaves = search.gather(self._batch, alive.astype(np.int32) * each)
             search.backup(leaves, self._evaluator.evaluate(self._batch))
             expanded, visits, proven = search.standings()
-            for tree in np.flatnonzero(alive & fresh & expanded).tolist():
-                fresh[tree] = False
-                if boards[tree].full:
-                    boards[tree].priors = Root(search, tree).priors()
-                    self._explore(tree, len(boards[tree].priors), rng)
-            done = expanded & ((visits >= targets) | proven)
-            for tree in np.flatnonzero(alive & done).tolist():
-                if not self._move(tree, boards[tree], rng):
+            new = np.flatnonzero(alive & fresh & expanded)
+            fresh[new] = False
+            self._chooser.explore(new[decisions.full[new]], settings.noise, settings.noise_total, rng)
+            done = np.flatnonzero(alive & expanded & ((visits >= targets) | proven))
+            decisions.draws[done] = rng.random(len(done))
+            self._chooser.decide(done)
+            for tree in done.tolist():
+                if not self._move(tree, boards[tree], exact=bool(proven[tree])):
                     ended.append(self._ended(boards[tree]))
                     alive[tree] = len(ended) + alive.sum() <= settings.games
                     if not alive[tree]:
@@ -115,40 +103,30 @@ class SelfPlayers:
 
     def _begin(self, tree: int, board: _Board, rng: np.random.Generator) -> int:
         """Search the next move of a game; returns how many visits its root is to get, with those it has already."""
-        settings = self._settings
+        settings, decisions, ply = self._settings, self._chooser.decisions, len(board.moves)
         self._search.set_root(board.position, tree=tree)
-        if len(board.moves) < board.opening:
-            board.full = False
+        decisions.opening[tree], decisions.full[tree] = ply < board.opening, False
+        if ply < board.opening:
             return 0
-        board.full = bool(rng.random() < settings.full_share)
-        return Root(self._search, tree).visits + (settings.playouts if board.full else settings.cheap_playouts)
+        cooled = 0.5 ** (ply / settings.halflife)
+        temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
+        decisions.sharpness[tree] = 1 / temperature
+        decisions.full[tree] = full = bool(rng.random() < settings.full_share)
+        return Root(self._search, tree).visits + (settings.playouts if full else settings.cheap_playouts)
 
-    def _explore(self, tree: int, edges: int, rng: np.random.Generator) -> None:
-        """Let a full search look further than the priors of its `edges`, by noise [AlphaZero 2018]."""
-        noise = rng.gamma(self._settings.noise_total / edges, size=edges)
-        self._search.mix_priors((noise / max(noise.sum(), 1e-9)).astype(np.float32), self._settings.noise, tree)
-
-    def _move(self, tree: int, board: _Board, rng: np.random.Generator) -> bool:
-        """Choose the move of a game and play it. Returns whether the game goes on."""
-        settings, root = self._settings, Root(self._search, tree)
-        moves = root.moves()
-        if len(board.moves) < board.opening:
-            chosen = sampled(np.array([move.prior for move in moves]), 1.0, rng)
-        else:
-            weights = visits_to_choose_by(moves)
-            cooled = 0.5 ** (len(board.moves) / settings.halflife)
-            temperature = settings.final_temperature + cooled * (settings.temperature - settings.final_temperature)
-            chosen = sampled(weights, temperature, rng)
-            if board.full:
-                ply = len(board.moves)
-                priors = np.array([board.priors[move.move] for move in moves]) ** settings.policy_temperature
-                taught = improved_policy(moves, priors, root.value)
-                board.samples.append(sample_of(self._encoding, board.position, ply, root, moves, taught))
-            if settings.resign and root.value < settings.resign:
-                board.gave_up = board.side if board.gave_up is None else board.gave_up
-                if board.may_resign:
-                    return False
-        board.push(moves[chosen].move)
+    def _move(self, tree: int, board: _Board, *, exact: bool) -> bool:
+        """Play the move that was chosen, and note what it teaches. Returns whether the game goes on."""
+        settings, found, ply = self._settings, self._chooser.decisions, len(board.moves)
+        value = float(found.value[tree])
+        if found.full[tree]:
+            learned = slice(found.learned[tree])
+            labels, weights = found.labels[tree, learned].copy(), found.weights[tree, learned].copy()
+            board.samples.append(Sample(found.packed[tree].copy(), labels, weights, value, exact, ply))
+        if settings.resign and ply >= board.opening and value < settings.resign:
+            board.gave_up = board.side if board.gave_up is None else board.gave_up
+            if board.may_resign:
+                return False
+        board.push(int(found.move[tree]))
         return not self._over(board)
 
     def _over(self, board: _Board) -> bool:

@@ -57,7 +57,8 @@ class StoredBoards:
         self.state = rules.state
         self.settings = settings
         self._rules = rules
-        self._states = np.zeros(most_nodes, rules.state)
+        self.states = np.zeros(most_nodes, rules.state)
+        """That of each node."""
         self._past = np.zeros((1, 0), rules.state)
         self._spare: list[tuple[Records, Records]] = []
         """Arrays that the rules work in, free to use again: making them takes seven microseconds."""
@@ -80,7 +81,7 @@ class StoredBoards:
     def set_root(self, tree: int, node: int, position: Position) -> None:
         """`position` is the root of `tree` now, at `node`: keep its state, and those of its past."""
         states = position.states
-        self._states[node] = states[-1]
+        self.states[node] = states[-1]
         if self.repeats:
             self._past = row_of(self._past, tree, states[:-1])
 
@@ -98,7 +99,7 @@ class StoredBoards:
         if len(trail) < longest:
             trail = np.empty(longest, self._rules.state)
         rows, playouts, requests = self._select_leaves(
-            selection, paths, self._past, self._states, self.settings, scratch, trail
+            selection, paths, self._past, self.states, self.settings, scratch, trail
         )
         self._spare.append((scratch, trail))
         return rows, playouts, requests
@@ -109,7 +110,7 @@ class StoredBoards:
         self._add_to_batch(
             paths,
             requests,
-            self._states,
+            self.states,
             first,
             batch.keys,
             batch.firsts,

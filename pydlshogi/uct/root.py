@@ -39,7 +39,7 @@ def _rank_of(plies: int, visits: int, prior: float) -> tuple[int, int, float]:
     return (2 if plies > 0 else 0), -plies, prior
 
 
-_rank: Final = inlined(_rank_of)
+rank_of: Final = inlined(_rank_of)
 
 
 class Root:
@@ -170,7 +170,7 @@ class Root:
         in_flight = np.where(stats["child"] < 0, 0, children["in_flight"] + awaited)
         none_backed_up = (stats["child"] == FOLLOWED) | (awaited & (children["evaluations"] == 0))
         backed_up = np.where(none_backed_up, 0, stats["visits"] - in_flight)
-        plies = np.where(stats["child"] < 0, 0, -children["proof"]).tolist()  # as in `_plies`
+        plies = np.where(stats["child"] < 0, 0, -children["proof"]).tolist()  # as in `plies_of`
         rest = [0] * (count - visited)
         columns = (
             tree.moves[first : first + count].tolist(),
@@ -202,7 +202,7 @@ def _mean(nodes: Records, node: int) -> float:
 
 
 @inlined
-def _plies(tree: Tree, stat: Record) -> int:
+def plies_of(tree: Tree, stat: Record) -> int:
     """As `MoveStats.plies`, of a visited edge; 0: not proven."""
     # A child's proof n + 1 (its side to move wins in n plies) makes the move a loss in n + 1; likewise for wins.
     return -wide(tree.nodes[stat.child].proof) if stat.child >= 0 else 0
@@ -222,7 +222,7 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
             continue
         if edge < record.visited_edges:
             stat = tree.stats[record.stats + edge]
-            if _plies(tree, stat) < 0:
+            if plies_of(tree, stat) < 0:
                 continue
             visits = wide(stat.visits)
         if visits > most:
@@ -247,8 +247,8 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
             visits, plies, child = 0, 0, NONE
             if edge < record.visited_edges:
                 stat = tree.stats[record.stats + edge]
-                visits, plies, child = wide(stat.visits), _plies(tree, stat), wide(stat.child)
-            rank = _rank(plies, visits, float(tree.priors[record.first + edge]))
+                visits, plies, child = wide(stat.visits), plies_of(tree, stat), wide(stat.child)
+            rank = rank_of(plies, visits, float(tree.priors[record.first + edge]))
             if rank > best_rank:
                 best, best_child, best_visits, best_rank = edge, child, visits, rank
         line[length, 0] = tree.moves[record.first + best]

@@ -21,7 +21,7 @@ import numpy as np
 
 from pydlshogi.encoding import Encoding
 from pydlshogi.game import Position, Rules
-from pydlshogi.support.arrays import BoolArray, Float32Array, Int32Array, Records, Uint64Array
+from pydlshogi.support.arrays import BoolArray, Int32Array, Records, Uint64Array
 from pydlshogi.support.kernels.compiled import compiled, wide
 from pydlshogi.uct.backup import expand_and_backup
 from pydlshogi.uct.batch import Batch, Evaluations
@@ -43,7 +43,7 @@ from pydlshogi.uct.tree import (
     residues_of,
     row_of,
 )
-from pydlshogi.uct.uct_node import UctNodeTable, bring_best, unlink
+from pydlshogi.uct.uct_node import UctNodeTable, unlink
 
 _MOVES: Final = 1 << 16
 _FREED_PER_PLAYOUT: Final = 4
@@ -156,10 +156,6 @@ class Search:
         position.push(move)
         self.set_root(position, tree=tree)
 
-    def mix_priors(self, noise: Float32Array, share: float, tree: int = 0) -> None:
-        """Replace a `share`, 0 to 1, of the priors of an expanded root by `noise`, float32 [edges]."""
-        _mix_priors(self.table.tree, self.root_node(tree), noise, share)
-
     # Playouts
 
     def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array) -> Leaves:
@@ -232,6 +228,12 @@ class Search:
     def root_node(self, tree: int = 0) -> int:
         """The node of a root; NONE before there is one."""
         return int(self._roots[tree]["node"])
+
+    @property
+    def root_nodes(self) -> Int32Array:
+        """The same of all trees."""
+        nodes: Int32Array = self._roots["node"]
+        return nodes
 
     def expanded(self, tree: int = 0) -> bool:
         """The root has been evaluated."""
@@ -316,17 +318,3 @@ def _forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
         clear_stat(stats, stat)
         if child != NONE:
             unlink(tree, child)
-
-
-@compiled
-def _mix_priors(tree: Tree, root: int, noise: Float32Array, share: float) -> None:
-    """Replace a `share` of the priors of `root` by `noise`, float32 [edges], in the order of its edges."""
-    nodes = tree.nodes
-    first = wide(nodes[root].first)
-    visited_policy = 0.0
-    for edge in range(nodes[root].count):
-        tree.priors[first + edge] = (1 - share) * tree.priors[first + edge] + share * noise[edge]
-        if edge < nodes[root].visited_edges and tree.stats[nodes[root].stats + edge].visits > 0:
-            visited_policy += tree.priors[first + edge]
-    nodes[root].visited_policy = visited_policy
-    bring_best(tree, first + nodes[root].visited_edges, first + nodes[root].count)

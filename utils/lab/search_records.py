@@ -31,7 +31,7 @@ from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Searched, with_legal_moves
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
 from pydlshogi.learning.forest import Forest
-from pydlshogi.learning.played import expected_score, improved_policy
+from pydlshogi.learning.moves import improved_policy
 from pydlshogi.learning.tasks import load_network
 from pydlshogi.network.backend import Backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
@@ -107,9 +107,8 @@ def searched(forest: Forest, playouts: int, item: Item) -> Searched:
         kept = np.flatnonzero(shares >= _LEAST_SHARE)
         moves.append(np.array([found[tree][i].move for i in kept.tolist()], np.uint16))
         weights.append((shares[kept] / shares[kept].sum()).astype(np.float32))
-        value, proven = expected_score(root)
-        values.append(value)
-        exact.append(proven)
+        values.append(root.value)
+        exact.append(root.plies is not None)
     return Searched(
         item.positions[open_ones],
         np.array([len(each) for each in moves]),
