@@ -338,8 +338,8 @@ def refusal(name: str, path: Path) -> str:
 
 
 LOGITS = [tensor("policy", ["N", 2187]), tensor("value", ["N", 1])]
-
-
+TAKES = "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width] or 62 and 42 planes"
+GIVES = "gives y (float) ['N', 104, 9, 9]; a network of this engine gives [N, labels] and [N, 1]"
 OURS = "104 planes of 9 x 9 and 2187 labels or 14 planes of 4 x 3 and 132 labels or 3 planes of 8 x 8 and 65 labels"
 
 
@@ -347,18 +347,9 @@ OURS = "104 planes of 9 x 9 and 2187 labels or 14 planes of 4 x 3 and 132 labels
 @pytest.mark.parametrize(
     ("planes", "outputs", "message"),
     [
-        (
-            ["N", 104, 9],
-            LOGITS,
-            "takes x (float) ['N', 104, 9]; a network of this engine takes [N, planes, height, width] "
-            "or 62 and 42 planes",
-        ),
+        (["N", 104, 9], LOGITS, TAKES),
         ([8, 104, 9, 9], LOGITS, "made for batches of exactly 8; export it with a free batch size"),
-        (
-            ["N", 104, 9, 9],
-            [tensor("y", ["N", 104, 9, 9])],
-            "gives y (float) ['N', 104, 9, 9]; a network of this engine gives [N, labels] and [N, 1]",
-        ),
+        (["N", 104, 9, 9], [tensor("y", ["N", 104, 9, 9])], GIVES),
         (["N", 46, 9, 9], LOGITS, f"a network of 46 planes of 9 x 9 and 2187 labels, not of {OURS}"),
     ],
 )

@@ -148,3 +148,10 @@ def test_it_speaks_usi(engine: InProcess) -> None:
     assert line.startswith("info depth 1 score cp 29999 ")
     assert answer == "bestmove win"
     assert engine.settle() == []
+
+
+def test_a_missing_network_is_one_line(make: Make) -> None:
+    conversation = InProcess(make())
+    conversation.send("setoption name modelfile value none.npz", "isready")
+    assert conversation.until("info string Error!")[-1].endswith("none.npz: No such file or directory")
+    conversation.close()

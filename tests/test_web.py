@@ -152,16 +152,13 @@ def test_handicaps_and_positions(board: Board) -> None:
     assert board.state() == before
 
 
+IN_JAPANESE = "▲７六歩(77) △３四歩(33) ▲２二角成(88) △同銀(31) ▲５五角打"
+
+
 @pytest.mark.parametrize(
     ("game", "start", "moves", "english", "japanese"),
     [
-        (
-            "shogi",
-            "even",
-            "7g7f 3c3d 8h2b+ 3a2b B*5e",
-            "P7g-7f P3c-3d B8hx2b+ S3ax2b B*5e",
-            "▲７六歩(77) △３四歩(33) ▲２二角成(88) △同銀(31) ▲５五角打",
-        ),
+        ("shogi", "even", "7g7f 3c3d 8h2b+ 3a2b B*5e", "P7g-7f P3c-3d B8hx2b+ S3ax2b B*5e", IN_JAPANESE),
         ("shogi", "rook handicap", "3c3d 7g7f", "P3c-3d P7g-7f", "△３四歩(33) ▲７六歩(77)"),
         ("dobutsu", "even", "2c2b 1a2b P*3b", "C2cx2b E1ax2b C*3b", "▲２二ひよこ(23) △同ぞう(11) ▲３二ひよこ打"),
     ],
@@ -1006,11 +1003,8 @@ def test_earlier_games_outlast_one_that_cannot_be_gone_on_with(pool: Pool, two_g
 
 STRANGE = [{"Host": name, "Origin": f"http://{name}"} for name in ("evil.example", "127.0.0.1:9", "")]
 """A name may have been made to mean this machine."""
-STRANGE += [
-    {"Origin": "http://evil.example"},
-    {"Origin": "null"},
-    *({"X_Token": token} for token in ("", "wrong", "é")),
-]
+STRANGE += [{"Origin": "http://evil.example"}, {"Origin": "null"}]
+STRANGE += [{"X_Token": token} for token in ("", "wrong", "é")]
 
 
 @pytest.mark.parametrize("headers", STRANGE)

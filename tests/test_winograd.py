@@ -164,6 +164,7 @@ def test_nothing_overflows(peaks: tuple[Tower, np.ndarray]) -> None:
 
 
 CPU_HAS = llvmlite.binding.get_host_cpu_features()
+LIKE_ZEN_4 = bool(CPU_HAS.get("avx512vnni") and CPU_HAS.get("avx512bf16"))
 
 
 def said() -> str:
@@ -210,13 +211,7 @@ if RUNS:
     [
         ("x86-64", "", True, "pmaddwd", {6 * 4, 3 * 4}),
         ("haswell", "", True, "vpmaddwd", {6 * 2, 3 * 2}),
-        (
-            "znver4",
-            "+avx512bw",
-            bool(CPU_HAS.get("avx512vnni") and CPU_HAS.get("avx512bf16")),
-            "vpdpwssd",
-            {9 * 2, 3 * 2},
-        ),
+        ("znver4", "+avx512bw", LIKE_ZEN_4, "vpdpwssd", {9 * 2, 3 * 2}),
     ],
 )
 def test_on_every_processor_it_says_the_same_by_its_instructions(cpu, features, runs, instruction, in_loops) -> None:
