@@ -70,7 +70,6 @@ def time() -> Time:
         (Limits(btime=1000 + 14 * 2100), 40, ClockSettings(whole_seconds=True), Budget(260, 2600, 5200, 29_000)),
         (Limits(btime=1000 + 14 * 2601), 40, ClockSettings(whole_seconds=True), Budget(360, 3600, 7200, 36_014)),
         # nothing on the clock
-        (Limits(btime=0, binc=0), 40, PLAIN, UNLIMITED),
         (Limits(btime=0, wtime=0, byoyomi=0), 40, PLAIN._replace(default_nodes=300), UNLIMITED._replace(nodes=300)),
         # no clock
         (Limits(), 40, PLAIN, UNLIMITED),

@@ -34,16 +34,8 @@ from tests.networks import (
     some_planes,
 )
 
-ALL = pytest.mark.parametrize(
-    "architecture",
-    [
-        PLAIN,
-        RESNET,
-        architecture_for(NARROW, "policy_value_resnet", 1, 8),
-        architecture_for(ODD_LABELS, "policy_value", 12, 8),
-    ],
-    ids=lambda size: f"{size} {size.ends}",
-)
+SMALL = [architecture_for(NARROW, "policy_value_resnet", 1, 8), architecture_for(ODD_LABELS, "policy_value", 12, 8)]
+ALL = pytest.mark.parametrize("architecture", [PLAIN, RESNET, *SMALL], ids=lambda size: f"{size} {size.ends}")
 
 
 @pytest.fixture(scope="module")

@@ -33,11 +33,7 @@ RUNS = [
     ("utils.lab.ladder", "dobutsu --levels 0 1 --games 2", "Elo"),
     ("utils.readme", "", ""),
     ("pydlshogi.games.dobutsu.solve", "", "the start is lost in 78 plies"),
-    (
-        "utils.lab.critical_positions",
-        "--network {root}/model/dobutsu.npz --positions 64 --playouts 0",
-        "of 64 positions",
-    ),
+    ("utils.lab.critical_positions", "--network {root}/model/dobutsu.npz --positions 64 --playouts 0", "of 64"),
     ("utils.package", "--out {here}/dist", "installed and answers"),
 ]
 """Module, arguments and something that it says; later ones use what earlier ones made."""

@@ -164,6 +164,7 @@ def test_nothing_overflows(peaks: tuple[Tower, np.ndarray]) -> None:
 
 
 CPU_HAS = llvmlite.binding.get_host_cpu_features()
+X86_64 = platform.machine() in ("x86_64", "AMD64")
 LIKE_ZEN_4 = bool(CPU_HAS.get("avx512vnni") and CPU_HAS.get("avx512bf16"))
 
 
@@ -203,9 +204,7 @@ if RUNS:
 """
 
 
-@pytest.mark.skipif(
-    not (platform.machine() in ("x86_64", "AMD64") and CPU_HAS.get("avx2")), reason="needs an x86-64 with AVX2"
-)
+@pytest.mark.skipif(not (X86_64 and CPU_HAS.get("avx2")), reason="needs an x86-64 with AVX2")
 @pytest.mark.parametrize(
     ("cpu", "features", "runs", "instruction", "in_loops"),
     [
