@@ -836,6 +836,15 @@ def test_the_mistakes_of_earlier_games_are_practised_one_after_another(board: Bo
     assert (board.state()["moves"][0], board.state()["asked"]["ply"]) == ("7g7f", 2)
 
 
+def test_where_no_game_has_a_mistake_the_game_that_was_shown_stays(board: Board, asked: list[Task]) -> None:
+    board.new(moves="7g7f")
+    board.new(moves="2g2f")
+    board.do("watch", on=True)
+    assert board.do("practise") == "there is no mistake to practise"
+    assert board.state()["moves"] == ["2g2f"]
+    assert ("2g2f",) in {task.question.moves for task in asked if not task.cancelled.is_set()}
+
+
 @pytest.mark.parametrize(
     ("game", "start", "moves", "win_rate"),
     [

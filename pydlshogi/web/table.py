@@ -235,7 +235,7 @@ class Table:
         """Ask for the next mistake of the game, else for the first one of an earlier game, and so on round them all."""
         asked = self._game.asked
         before = self._game.line.index(asked) if asked else -1
-        for _ in range(self._shelf.earlier + 2):
+        for more in reversed(range(self._shelf.earlier + 2)):
             game = self._game
             if game.left:
                 game.come_back()
@@ -244,7 +244,7 @@ class Table:
                     game.ask(task)
                     return
             before = -1
-            if self._shelf.earlier:
+            if more and self._shelf.earlier:
                 self._shelf.take_earlier()
         raise Refused("there is no mistake to practise")
 
@@ -271,12 +271,14 @@ class Table:
 
     def _replace(self, show: Callable[[], None]) -> None:
         """Show another game: `show` says which, and raises ValueError or PlayerError where the shown one stays."""
-        before = self._review
+        before, shown = self._review, self._game.shown
         self._clock.stand()
         try:
             show()
         except (ValueError, PlayerError):
             self._clock.follow(self._game)
+            if self._game.shown is not shown:  # what is thought about is not shown any more
+                self._shown()
             raise
         if self._review is not before:
             before.stop()
