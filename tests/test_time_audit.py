@@ -162,3 +162,16 @@ player.prepare()
 act(player, play)
 """
     assert late_kernels(code) == "late:\n"
+
+
+@pytest.mark.parametrize("engine", ["othello.alphabeta()", "othello.mcts()", "othello.iago()", "shogi.mcts()"])
+def test_what_is_compiled_is_so_by_the_loader_while_stop_is_answered(engine: str) -> None:
+    code = f"""
+from pydlshogi.games.othello.game import GAME as othello
+from pydlshogi.games.shogi.game import GAME as shogi
+
+player = ({engine}).load()
+loaded = player.loading(player.options)()
+act(player, lambda player: player.install(loaded))
+"""
+    assert late_kernels(code) == "late:\n"

@@ -24,10 +24,10 @@ from pydlshogi.player.base_player import (
     BestMove,
     Checkmate,
     Info,
-    Loaded,
     Part,
     Report,
     moves_named,
+    step,
 )
 from pydlshogi.player.clock import Clock
 from pydlshogi.support.arrays import Int16Array
@@ -96,17 +96,6 @@ class AlphaBetaPlayer(BasePlayer):
         self._rng = random.Random()
         self._nodes = 0
         """Positions looked at since the question."""
-
-    def install(self, loaded: Loaded) -> None:
-        super().install(loaded)
-        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
-        start = OthelloPosition()
-        start.push(int(start.legal_moves()[0]))
-        self._tables.book.worth(start.now)
-        for depth in range(1, 7):
-            self._searched(start.now, depth, solve=False, expected=0.0, stopped=_never)
-        self._searched(ENDING, 1, solve=True, expected=0.0, stopped=_never)
-        self.new_game()
 
     def new_game(self) -> None:
         self._tables.search.clear()
@@ -257,7 +246,24 @@ def _load(options: AlphaBetaOptions) -> LoadedTables:
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
         book = read_openings(file) if options.openings else NO_OPENINGS
         threads = options.threads or available_cores()
-        return LoadedTables(_LOADED_BY(options), weights, probing, book, max(1, options.hash_mb // 2), threads)
+    loaded = LoadedTables(_LOADED_BY(options), weights, probing, book, max(1, options.hash_mb // 2), threads)
+    with step("preparing the search; after an installation it is compiled, which takes some seconds"):
+        _warm_up(loaded._replace(megabytes=1))
+    return loaded
+
+
+def _warm_up(loaded: LoadedTables) -> None:
+    """Search a little, so that all kernels are there: before `readyok`, and not in the thread that answers `stop`."""
+    tables, start = Tables(), OthelloPosition()
+    tables.install(loaded)
+    start.push(int(start.legal_moves()[0]))
+    tables.book.worth(start.now)
+    for depth in range(1, 7):
+        found = tables.search.search(start.now, depth, stopped=_never)
+        assert found is not None  # nothing stops it
+        tables.search.line(start.now.play(found.move))
+    tables.solver.solve(ENDING, stopped=_never)
+    tables.search.clear()
 
 
 def _discs(value: int) -> float:

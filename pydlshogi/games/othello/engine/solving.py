@@ -90,6 +90,7 @@ def _loaded_solver(loaded_by: tuple[object, ...]) -> LoadedSolver:
     """Raises PlayerError."""
     with files_of_engine():
         shipped_weights()
+    solved_moves(Solver(), ENDING, 2, 0, lambda: False)  # so that all kernels are there
     return LoadedSolver(loaded_by)
 
 
@@ -108,10 +109,6 @@ class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
     def install(self, loaded: LoadedSolver) -> None:
         self._loaded_by = loaded.loaded_by
         self._solver = Solver(threads=self._network.loaded.threads)
-        # What is compiled the first time, and else read from the cache, is so here, not in the first move.
-        start = OthelloPosition()
-        self._network.opinion(start, start.legal_moves())
-        solved_moves(self._solver, ENDING, 2, 0, lambda: False)
 
     def answer(
         self, position: OthelloPosition, clock: Clock, options: OthelloMCTSOptions, report: Report
