@@ -224,6 +224,8 @@ class GameEntry(ABC):
     """Candidates looked for then. A search of visits has them all anyway; one of alpha-beta does not."""
     has_policy = True
     """The engine that analyses has an opinion of moves without a search."""
+    poses_mates = False
+    """A mate that was found is a problem for the reader, whose moves `defence` answers."""
     in_discs = False
     """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = {}
@@ -304,6 +306,10 @@ class GameEntry(ABC):
     def in_danger(self, position: Any) -> str:
         """The square that is marked on the board; "": none."""
         return ""
+
+    def defence(self, position: Any) -> Sequence[str]:
+        """Where every move leads to being mated: the longest defence and the mate after it; else nothing."""
+        return ()
 
     def why_not(self, position: Any, move: str) -> str:
         """Why a move is forbidden that pieces could make: of the move, or of its square; "": it is not said."""

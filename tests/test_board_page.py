@@ -595,7 +595,7 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     person.moves(0)
     page.evaluate("document.documentElement.dataset.letters = 'large'")  # the wide summary alone scrolls
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    expect(sentence).to_have_text("There is a mate. Find a better move than G*9i")
+    expect(sentence).to_have_text("There is a mate in 1: find it.")
     assert page.locator(".arrows .ring").count() == 0
     person.at("G*").tap()
     person.at("1i").tap()

@@ -784,9 +784,10 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
     assert state["asked"] is None
     assert board.do("retry", ply=6) == "there is no move to be bettered"
     assert board.do("retry", ply=2) == ""
-    assert (board.state()["at"], board.state()["asked"]) == (2, {"ply": 2, "mate": False, "found": None})
+    unanswered = {"ply": 2, "mate": 0, "goesOn": False, "found": None}
+    assert (board.state()["at"], board.state()["asked"]) == (2, unanswered)
     board.play("1g1f")
-    assert board.state()["asked"] == {"ply": 2, "mate": False, "found": None}
+    assert board.state()["asked"] == unanswered
     (task,) = asked[first:]  # to judge the move: no engine plays on
     assert (task.question.opponent, task.question.moves) == ("", ("7g7f", "3c3d", "1g1f"))
     answer(task, 0.7)
@@ -840,9 +841,35 @@ def test_where_no_game_has_a_mistake_the_game_that_was_shown_stays(board: Board,
     board.new(moves="7g7f")
     board.new(moves="2g2f")
     board.do("watch", on=True)
-    assert board.do("practise") == "there is no mistake to practise"
+    assert board.do("practise") == "there is nothing to practise"
     assert board.state()["moves"] == ["2g2f"]
     assert ("2g2f",) in {task.question.moves for task in asked if not task.cancelled.is_set()}
+
+
+def test_a_mate_is_a_problem_that_the_solver_defends(board: Board) -> None:
+    board.new(start="l8/3p1k1gn/7R1/P8/9/3B3p1/5s1N1/9/4K4 b G3SNPrgn2l7p 1", moves="G*4c 4b3a S*4b 3a2a 6f2b+")
+    assert board.review()["practice"] == [0]  # and not once more two plies on
+    record = board.record()
+    board.new(start=MATE_IN_ONE)
+    assert board.do("practise") == ""  # of an earlier game
+    assert board.state()["asked"] == {"ply": 0, "mate": 5, "goesOn": False, "found": None}
+    board.play("P*4c")
+    wrong = board.news.until(lambda state: state["asked"] and state["asked"]["found"] is not None)
+    assert (wrong["asked"]["found"], wrong["moves"]) == (False, ["P*4c"])
+    board.do("retry", ply=0)
+    board.play("S*4c")  # which the game has not, but it mates too
+    state = board.state()
+    assert (state["moves"], state["at"]) == (["S*4c", "4b3a"], 2)
+    assert state["asked"] == {"ply": 2, "mate": 3, "goesOn": True, "found": None}
+    board.play("S*4b")
+    assert board.state()["asked"]["mate"] == 1
+    board.play("6f2b+")
+    state = board.news.until(lambda state: state["asked"] and state["asked"]["found"] is not None)
+    assert (state["asked"]["found"], state["ending"]) == (True, {"reason": "mate", "winner": 0})
+    assert board.do("practise") == ""  # there is but this one
+    assert (board.state()["asked"]["ply"], len(board.state()["moves"])) == (0, 5)
+    board.do("goto", ply=0)
+    assert board.record() == record  # tries are no part of it
 
 
 @pytest.mark.parametrize(

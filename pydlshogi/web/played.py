@@ -265,6 +265,12 @@ class TableGame:
         self.asked = self.line[self.at - 1] if answers else None
         self._settle()
 
+    def defend(self, move: str) -> None:
+        """Answer the move that was tried, and let the next one be found."""
+        known = len(self.nodes)
+        self.play(move)
+        self.tip.tried, self.asked = self.tip.tried or len(self.nodes) > known, self.shown
+
     def ask(self, ply: int) -> None:
         """Let a better move be found than the one after the first `ply` of the line. Raises ValueError."""
         if ply == len(self.line) - 1:

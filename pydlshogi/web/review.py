@@ -39,6 +39,8 @@ DEPTHS: Final = (1, 3, 10)
 """How much longer people may ask for."""
 MOST_DEEP: Final = 50
 """Positions of a game that the last look is for, those of the gravest mistakes: so a review comes to its end."""
+SHORTEST_MATE: Final = 3
+"""Plies of a mate that is a problem although nobody has missed it."""
 MOST_TRIED: Final = 6
 """Positions that were tried since the analysis, and are judged without being asked for."""
 WHOLE_DISCS: Final = 32
@@ -206,14 +208,39 @@ class Review:
         return as_json(judged) | {"sure": self._is_sure(judged, line), "better": better}
 
     def tasks(self, shown: Sequence[Node]) -> list[int]:
-        """After how many moves of the game a person could have done much better."""
+        """After how many moves of the game a person could have done much better, or any side could begin a mate."""
         game = self._game
         line = game.left.line if game.left else shown
-        return [
-            each.number - 1
-            for each in self.judgements(line)
-            if each.turn in game.people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
-        ]
+        known = [self._mate(node) for node in line[:-1]] if game.entry.poses_mates else []
+        begun = {ply for ply, mate in enumerate(known) if mate >= SHORTEST_MATE and not (ply > 1 and known[ply - 2])}
+        return sorted(
+            begun.union(
+                each.number - 1
+                for each in self.judgements(line)
+                if each.turn in game.people and (each.mark in _GRAVE or each.missed_mate) and self._is_sure(each, line)
+            )
+        )
+
+    def _mate(self, node: Node) -> int:
+        """In how many plies the side to move mates, as the analysis says; 0: it says no such thing."""
+        said = _assessed(self._analysed[node]) if node in self._analysed else None
+        return MATE_EVAL - said.evaluation if said and mates(said) else 0
+
+    def defend(self) -> None:
+        """Where a mate is asked for, and the move that was tried keeps it, play the longest defence."""
+        game = self._game
+        tried = game.asked is not None and game.shown is not game.asked and not game.ending
+        line = game.entry.defence(game.position) if tried and game.asked and self._mate(game.asked) else ()
+        if line:
+            self._prove(line)
+            game.defend(line[0])
+            self._prove(line[1:])
+
+    def _prove(self, line: Sequence[str]) -> None:
+        """The position shown ends in mate by a line."""
+        mate = len(line) if len(line) % 2 else -len(line)
+        info = Info(score_mate=mate, win_rate=float(mate > 0), pv=(*line,))
+        self._remember(self._game.shown, Answer(self._game.shown.turn, (info,), line[0]), len(LOOKS))
 
     def _asked(self, judged: Sequence[Judgement]) -> dict[str, Any] | None:
         """Where a better move is to be found, whether it mates, and whether it was found, as far as that is known."""
@@ -224,7 +251,8 @@ class Review:
         answer = next((each for each in judged if answered and each.number == game.at), None)
         return {
             "ply": game.at - answered,
-            "mate": game.asked in self._analysed and mates(_assessed(self._analysed[game.asked])),
+            "mate": self._mate(game.asked),
+            "goesOn": game.asked.tried,
             "found": not (answer.mark or answer.missed_mate) if answer else None,
         }
 

@@ -232,9 +232,9 @@ class Table:
         self._changed()
 
     def _next_task(self) -> None:
-        """Ask for the next mistake of the game, else for the first one of an earlier game, and so on round them all."""
-        asked = self._game.asked
-        before = self._game.line.index(asked) if asked else -1
+        """Ask for the next mistake or mate of the game, else for the first one of an earlier game, round them all."""
+        asked, left = self._game.asked, self._game.left
+        before = -1 if not asked else left.at if left else self._game.line.index(asked)
         for more in reversed(range(self._shelf.earlier + 2)):
             game = self._game
             if game.left:
@@ -246,7 +246,7 @@ class Table:
             before = -1
             if more and self._shelf.earlier:
                 self._shelf.take_earlier()
-        raise Refused("there is no mistake to practise")
+        raise Refused("there is nothing to practise")
 
     def _set_pace(self, command: Command) -> None:
         if command.get("seconds") not in PACES:
@@ -299,6 +299,7 @@ class Table:
         if len(game.nodes) > known and game.clock:
             self._clock.stand()
             game.tip.seconds, before.spent = seconds, 0.0
+        self._review.defend()
         self._changed()
 
     def _end(self, reason: str, winner: int | None) -> None:

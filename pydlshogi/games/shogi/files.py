@@ -113,7 +113,7 @@ def _game(played: TableGame, candidates: Candidates) -> Game:
         variations=tuple(
             _line(after, nodes, nodes[-1], candidates)
             for after, _, nodes in variations_of(played.line)
-            if len(nodes) > 1 or not nodes[0].tried
+            if not all(node.tried for node in nodes)
         ),
         headers=tuple((name, value) for name, value in played.headers),
         analysis=(_analysis(played.line[0], candidates), *line.analysis),

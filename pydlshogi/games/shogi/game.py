@@ -1,6 +1,7 @@
 """Shogi as one of the games of the catalogue."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pydlshogi.entry import GameEntry, Look, Name, OpeningNames, Opponent, ladder
@@ -13,6 +14,7 @@ from pydlshogi.player.mcts_options import ReflexOptions, Search1Options
 if TYPE_CHECKING:
     from pydlshogi.encoding import Encoding
     from pydlshogi.entry import GameFiles
+    from pydlshogi.games.shogi.engine.mate_searcher import CheckmateSolver
     from pydlshogi.games.shogi.position import ShogiPosition
     from pydlshogi.player.network_player import Network
     from pydlshogi.training.settings import TrainingEntry
@@ -63,6 +65,7 @@ class Shogi(GameEntry):
         "four pieces": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
         "six pieces": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     }
+    poses_mates = True
     learning = {"games": 32, "draw_ply": 320, "resign": 0.05, "opening_plies": 8, "until_mated": False}
     look = Look(
         hand=True,
@@ -171,6 +174,15 @@ class Shogi(GameEntry):
         from pydlshogi.games.shogi.position import checked_king
 
         return checked_king(position)
+
+    @cached_property
+    def _solver(self) -> "CheckmateSolver":
+        from pydlshogi.games.shogi.engine.mate_searcher import CheckmateSolver
+
+        return CheckmateSolver()
+
+    def defence(self, position: "ShogiPosition") -> Sequence[str]:
+        return self._solver.defence(position)
 
     def why_not(self, position: "ShogiPosition", move: str) -> str:
         from pydlshogi.games.shogi.position import why_not

@@ -74,7 +74,8 @@ const lossOf = ({ loss, discs }, unit = ' %') => discs === null ? `−${percent(
 /** What the analysis says of the move that led to the position shown, as texts and elements; nothing where it has not looked. */
 export function sentence (state, tell, word) {
   const { asked, at, written } = state
-  if (asked?.ply === at) return [`${word(asked.mate ? 'findMate' : 'findBetter')} ${tell(written[at])}`]
+  if (asked?.ply === at && asked.mate) return [word(asked.goesOn ? 'mateGoesOn' : 'findMate').replace('#', asked.mate)]
+  if (asked?.ply === at) return [`${word('findBetter')} ${tell(written[at])}`]
   const each = state.judged.find(({ number }) => number === at)
   if (!each && !(asked && state.judging)) return []
   const named = textContent => made('strong', { textContent })

@@ -132,7 +132,8 @@ function show () {
   drawBoard()
   drawLines()
   drawWinRates($('graph'), state)
-  moveList.show(state, tell)
+  const { at, moves, written } = state // what mates stands among the moves that follow
+  moveList.show(veiled() && state.asked.mate ? { ...state, moves: moves.slice(0, at), written: written.slice(0, at), variations: [] } : state, tell)
   drawSentence()
   drawJudged()
   drawClock()
@@ -170,7 +171,7 @@ function showButtons () {
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
     endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file,
     otherLevel: !nextLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
-    nextMistake: !marked || asked, noMistakes: !judged || marked || state.judging || state.leftAt !== null,
+    nextMistake: !marked || asked, noMistakes: !judged || marked || asked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes(state).includes(state.at), answer: !veiled(), progress: !state.judging,
     practise: (asked ? state.practice.length < 2 && !state.earlier : !state.practice.length) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace

@@ -15,11 +15,11 @@ import numpy as np
 
 from pydlshogi.games.shogi.dfpn import ENDLESS, Line, MateSearch, Verdict, prepare
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
-from pydlshogi.games.shogi.position import ShogiPosition
+from pydlshogi.games.shogi.position import ShogiPosition, checked_king
 from pydlshogi.games.shogi.sfen import read_sfen, usi_of
 from pydlshogi.games.shogi.state import through
 from pydlshogi.player.base_player import Checkmate
-from pydlshogi.player.clock import Clock
+from pydlshogi.player.clock import Budget, Clock
 from pydlshogi.player.thinking import MateSearcher
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.root import Root
@@ -52,6 +52,8 @@ _NODES_PER_MILLISECOND: Final = 50
 _PROBLEM_MEGABYTES: Final = 128
 _PROBLEM_LOOK: Final = 1000
 """Nodes after which the clock is asked again whether to stop."""
+_DEFENCE: Final = 20_000
+"""Nodes for each reply to a check."""
 _PROBLEM_SHORTENING: Final = 20_000
 """Nodes, or as many as the mate took, if that is more."""
 
@@ -102,6 +104,20 @@ class CheckmateSolver:
             if over():
                 break
         return Checkmate("mate", tuple(map(usi_of, line)))
+
+    def defence(self, position: ShogiPosition) -> tuple[str, ...]:
+        """Where every move out of check leads to mate: the longest defence and the mate after it; else nothing."""
+        lines = list[tuple[str, ...]]()
+        for reply in position.legal_moves().tolist() if checked_king(position) else ():
+            position.push(reply)
+            clock = Clock()
+            clock.begin(lambda _: Budget(nodes=_DEFENCE))
+            mate = self.solve(position.sfen(), clock)
+            position.pop()
+            if mate.result != "mate":
+                return ()
+            lines.append((position.usi(reply), *mate.moves))
+        return max(lines, key=len, default=())
 
 
 class ShogiMateSearcher(MateSearcher):
