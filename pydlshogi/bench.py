@@ -5,8 +5,6 @@ What is printed, part by part:
     core       playouts a second with an evaluator that costs nothing but with all the work of a leaf (moves, labels,
                repetition, declaration, mates, packing, softmax): in one thread by CPU time, in several by the clock
     network    playouts a second in the default configuration, beside the positions a second of the bare network
-    sparse     evaluations a second of one core by a sparse network in int16, of 512 sums for the value and 512 for the
-               policy, at the leaves of a search: value and priors, and the value alone
     signature  a hash of the root visits, with hashes for evaluations and with the network that comes along, whose
                integers are the same on every machine: a change that should alter neither must not alter it
     backends   microseconds a position, and the error, of every backend that can run the network here; only where asked
@@ -39,13 +37,11 @@ from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.games.shogi.sparse import SPARSE
-from pydlshogi.network.backend import Resources, softmax_over_legal_moves
+from pydlshogi.network.backend import softmax_over_legal_moves
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.sparse import SparseBackend, random_sparse_weights
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.player.network_player import Network
-from pydlshogi.support.arrays import Float32Array, Int32Array
+from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
 from pydlshogi.support.files import shipped_model
 from pydlshogi.support.pool import available_cores
@@ -111,30 +107,6 @@ def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repe
         make_playouts(search, evaluator, playouts, batch_size, threads)
         speeds.append(search.playouts / (now() - began))
     return statistics.median(speeds[1:])
-
-
-def sparse_speed(sfen: str, width: int = 512, repeats: int = 20) -> str:
-    """A line: evaluations per second of CPU time by a random network of `width` + `width` sums, a median."""
-    weights = random_sparse_weights(SPARSE, width, width, 0)
-    backend = SparseBackend(weights, SPARSE, Resources("cpu", "auto", threads=1, streams=1, batch_size=0))
-    search, evaluator, batch = new_search(sfen, SPARSE, 64), HashEvaluator(SPARSE), Batch(256, RULES.most_moves, SPARSE)
-    for _ in range(8):
-        batch.clear()
-        search.backup(search.gather(batch, batch.capacity), evaluator.evaluate(batch))
-    packed, firsts = batch.packed[: len(batch)], batch.firsts[: len(batch) + 1]
-
-    def speed(firsts: Int32Array) -> float:
-        took = []
-        for _ in range(repeats):
-            began = time.process_time()
-            for _ in range(4):
-                backend.predict(packed, firsts, batch.labels, 1.0)
-            took.append(time.process_time() - began)
-        return 4 * len(packed) / statistics.median(took)
-
-    sizes = f"{packed[:, 0].mean():.0f} rows, {firsts[-1] / len(packed):.0f} moves"
-    both, value = speed(firsts), speed(np.zeros_like(firsts))
-    return f"{both:8,.0f} evaluations/s of one core ({sizes}), {value:,.0f} of the value alone"
 
 
 def network_speed(network: Network, seconds: float) -> tuple[float, float]:
@@ -204,7 +176,7 @@ def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
     return digest.hexdigest()[:8]
 
 
-PARTS: Final = ("core", "network", "sparse", "signature")
+PARTS: Final = ("core", "network", "signature")
 ASKED_PARTS: Final = ("backends",)
 """Run only where they are asked for."""
 
@@ -231,9 +203,6 @@ def report(
             f"network      batch {batch_size:3}, {threads} thread{'' if threads == 1 else 's'}: {searched:8,.0f} "
             f"playouts/s, {bare:,.0f} positions/s alone, ratio {searched / bare:.2f}"
         )
-    if "sparse" in parts:
-        for name, sfen in POSITIONS.items():
-            yield f"sparse       {name:12}: {sparse_speed(sfen)}"
     if "signature" in parts:
         yield f"signature {signature()}"
     if "backends" in parts:

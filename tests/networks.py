@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pytest
 
 from pydlshogi.encoding import Encoding, listed_by, planes_of
-from pydlshogi.network.architecture import Architecture, ModelError, architecture_for
-from pydlshogi.network.weights import Weights, random_weights
+from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, parameter_shapes
+from pydlshogi.network.sparse import sparse_shapes
+from pydlshogi.network.weights import Weights, converted
 from pydlshogi.support.arrays import Int32Array, Uint32Array
 from pydlshogi.support.kernels.compiled import rule_for
 
@@ -60,6 +61,48 @@ ENCODINGS = (SQUARE, NARROW, ODD_LABELS)
 
 PLAIN = architecture_for(SQUARE, "policy_value", 12, 12)
 RESNET = architecture_for(SQUARE, "policy_value_resnet", 3, 12)
+
+
+def random_weights(architecture: Architecture, seed: int) -> Weights:
+    """Weights of an untrained network, the same for the same seed.
+
+    Convolutions and linear layers keep the size of their input on average (He et al. 2015), residual branches add a
+    little to it; the statistics of batch normalisation and all biases are disturbed, so that a mistake in any of them
+    shows in the output.
+    """
+    generator = np.random.default_rng(seed)
+    weights: Weights = {}
+    for name, shape in parameter_shapes(architecture).items():
+        noise = generator.standard_normal(shape)
+        match name.split("/")[-2:]:
+            case ["l1", "W"]:
+                array = 0.5 * noise  # few of the planes are set
+            case ["value3" | "l15_v", "W"]:
+                array = 0.2 * noise / np.sqrt(shape[1])  # no position as good as won
+            case [_, "W"]:
+                array = noise * np.sqrt(2.0 / np.prod(shape[1:]))
+            case ["bn2", "gamma"]:
+                array = 0.3 + 0.1 * noise
+            case [_, "gamma"]:
+                array = 1.0 + 0.1 * noise
+            case [_, "avg_var"]:
+                array = np.exp(0.2 * noise)
+            case [_, "N"]:
+                array = np.zeros(shape)
+            case _:
+                array = 0.1 * noise
+        weights[name] = converted(name, array, np.float32)
+    return weights
+
+
+def random_sparse_weights(encoding: Encoding, value: int, policy: int, seed: int) -> Weights:
+    """Weights of an untrained network, the same for the same seed."""
+    generator = np.random.default_rng(seed)
+    sizes = {"value_1_weight": 4 / np.sqrt(value), "value_2_weight": 1, "move_rows": 8 / np.sqrt(policy)}
+    return {
+        name: (sizes.get(name, 0.1) * generator.standard_normal(shape)).astype(np.float32)
+        for name, shape in sparse_shapes(encoding, value, policy).items()
+    }
 
 
 def network(architecture: Architecture) -> Weights:

@@ -43,24 +43,23 @@ def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Twelve speeds, a network's name and speeds, three sparse networks, and the signature."""
+    """Twelve speeds, a network's name and speeds, and the signature."""
     known = {"signature": lambda: "0123abcd", "available_cores": lambda: 2, "core_speed": lambda *asked: 5678.0}
-    for name, made_up in (known | {"sparse_speed": lambda _: "4,321 evaluations/s"}).items():
+    for name, made_up in known.items():
         monkeypatch.setattr(bench, name, made_up)
     write_weights(tmp_path / "net.npz", network(PLAIN))
     (tmp_path / "net.json").write_text('{"options": {"Eval_Coef": 600}}')
     words = ["--batch=4", "--threads=1", "--playouts=64", "--seconds=0.01", f"--modelfile={tmp_path / 'net.npz'}"]
     assert bench.main(words) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 12 + 2 + 3 + 1
+    assert len(lines) == 12 + 2 + 1
     one, two = r"+5,678 playouts/s of one core", r"+5,678 playouts/s in 2 threads"
     for line in lines[:12]:
         assert re.fullmatch(rf"(start|middle game|end game) +batch +(1: {one}|(8|32|128): {one}, {two})", line)
     assert lines[12].startswith("net.npz: Winograd on CPU")
     rates = "[0-9,]+ playouts/s, [0-9,]+ positions/s alone, ratio [0-9.]+"
     assert re.fullmatch(f"network +batch +4, 1 thread: +{rates}", lines[13])
-    assert [line.split(": ")[1].strip() for line in lines[14:17]] == ["4,321 evaluations/s"] * 3
-    assert lines[17:] == ["signature 0123abcd"]
+    assert lines[14:] == ["signature 0123abcd"]
 
 
 def test_backends_stand_side_by_side_and_what_is_missing_says_why(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -90,7 +89,6 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(tmp_path: Path) 
         (tmp_path / name / "pydlshogi").mkdir(parents=True)
         (tmp_path / name / "pydlshogi" / "bench.py").write_text(
             f"print('start   batch   1: {speed:8,} playouts/s of one core,  {2 * speed:,} playouts/s in 2 threads')\n"
-            f"print('sparse  start: {speed:8,} evaluations/s of one core (38 rows, 90 moves), 7 of the value alone')\n"
             "import sys; sys.exit(sys.argv[1:] != ['core'])\n"
         )
     checkouts = tmp_path / "new", tmp_path / "old"
@@ -98,7 +96,6 @@ def test_two_checkouts_are_compared_by_what_their_benches_print(tmp_path: Path) 
         *(f"turn {turn} of 5: median 1.50 times" for turn in range(1, 6)),
         "start batch 1, playouts/s of one core: 1.50 times, 1.50 to 1.50",
         "start batch 1, playouts/s in 2 threads: 1.50 times, 1.50 to 1.50",
-        "sparse start, evaluations/s of one core: 1.50 times, 1.50 to 1.50",
     ]
     with pytest.raises(PlayerError, match=f"{checkouts[0]}: no reason given"):
         list(bench.compare(["unknown"], *checkouts))

@@ -19,11 +19,12 @@ from pydlshogi.learning.self_play import SelfPlayers
 from pydlshogi.learning.settings import Cycle, SelfPlay
 from pydlshogi.learning.tasks import compare, comparing, load_network, playing
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import random_weights, write_weights
+from pydlshogi.network.weights import write_weights
 from pydlshogi.support.arrays import ArraysError, write_arrays
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.root import MoveStats
+from tests.networks import random_weights
 from utils.arena.games import Referee, Verdict
 
 DOBUTSU = game_named("dobutsu")

@@ -15,7 +15,7 @@ from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import random_weights, write_weights
+from pydlshogi.network.weights import write_weights
 from pydlshogi.player import mcts_player
 from pydlshogi.player.allot import allot
 from pydlshogi.player.ask import ask
@@ -27,6 +27,7 @@ from pydlshogi.uct import search
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.puct import Puct
 from pydlshogi.uct.tree import constants
+from tests.networks import random_weights
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b

@@ -11,14 +11,7 @@ import pytest
 from pydlshogi.encoding import planes_of
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, parameter_shapes, recognise
 from pydlshogi.network.onnx_export import onnx_model
-from pydlshogi.network.weights import (
-    Weights,
-    architecture_of,
-    random_weights,
-    read_network,
-    read_weights,
-    write_weights,
-)
+from pydlshogi.network.weights import Weights, architecture_of, read_network, read_weights, write_weights
 from tests.networks import (
     ENCODINGS,
     NARROW,
@@ -30,6 +23,7 @@ from tests.networks import (
     logits,
     network,
     packed_positions,
+    random_weights,
     refusal_of,
     some_planes,
 )

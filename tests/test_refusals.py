@@ -67,7 +67,7 @@ REFUSED = [
     ("pydlshogi.bench", ["network", "--backend", "hash"], "bench: no network: Backend hash, so nothing to measure"),
     ("pydlshogi.bench", ["--playouts", "-1"], "--playouts: must be at least 0"),
     ("pydlshogi.bench", ["--seconds", "nan"], "--seconds: must be at least 0.001"),
-    ("pydlshogi.bench", ["speed"], "speed is no part: core, network, sparse"),
+    ("pydlshogi.bench", ["speed"], "speed is no part: core, network, signature"),
     ("pydlshogi.bench", ["--compare", "{nowhere}"], "{nowhere} is no checkout"),
     ("pydlshogi.selfplay", ["shogi", "--out", "{new}", "--modelfile", "{empty}"], "selfplay: {empty}: "),
     ("pydlshogi.selfplay", ["othello", "--out", "{new}"], "selfplay: --modelfile is missing: no network of othello"),

@@ -16,9 +16,10 @@ from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget, read_sets
 from pydlshogi.games.shogi.training.records import Positions, load_positions
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import random_weights, read_weights, write_weights
+from pydlshogi.network.weights import read_weights, write_weights
 from pydlshogi.support.arrays import ArraysError
 from pydlshogi.training.settings import DatasetError
+from tests.networks import random_weights
 from tests.positions import board_of
 from tests.random_games import random_games, write_jsonl
 from utils.lab import search_records

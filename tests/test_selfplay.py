@@ -10,9 +10,10 @@ from pydlshogi.catalogue import game_named
 from pydlshogi.games.shogi.training.records import load_positions
 from pydlshogi.learning.played import PlayedGames
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import random_weights, write_weights
+from pydlshogi.network.weights import write_weights
 from pydlshogi.selfplay import main
 from pydlshogi.support.files import reserved
+from tests.networks import random_weights
 
 pytestmark = pytest.mark.lent_worker(selfplay)
 

@@ -11,7 +11,8 @@ from pydlshogi.encoding import sample
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.weights import fitted_option, random_weights, read_weights, write_weights
+from pydlshogi.network.weights import fitted_option, read_weights, write_weights
+from tests.networks import random_weights
 from tests.random_games import random_games, write_jsonl
 from utils.ship_network import main
 

@@ -22,10 +22,10 @@ from pydlshogi.games.dobutsu.rules import LABELS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.sparse import quantised, random_sparse_weights, read_sparse, write_sparse
+from pydlshogi.network.sparse import quantised, read_sparse, write_sparse
 from pydlshogi.network.weights import Weights
 from pydlshogi.uct.batch import Batch
-from tests.networks import refusal_of
+from tests.networks import random_sparse_weights, refusal_of
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE_PARTS = DOBUTSU_SPARSE._replace(name="three_parts", label_parts=(7, 5, 3), labels=7 * 5 * 3)

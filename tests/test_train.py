@@ -28,7 +28,7 @@ from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget  # noq
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for  # noqa: E402
 from pydlshogi.network.torch_nets import build, from_npz, grow, to_npz  # noqa: E402
-from pydlshogi.network.weights import architecture_of, random_weights, read_weights, write_weights  # noqa: E402
+from pydlshogi.network.weights import architecture_of, read_weights, write_weights  # noqa: E402
 from pydlshogi.support import files  # noqa: E402
 from pydlshogi.training import run as runs  # noqa: E402
 from pydlshogi.training.examples import Examples, TrainingBatch, batch_of, joined  # noqa: E402
@@ -36,7 +36,7 @@ from pydlshogi.training.gradients import Muon, Shards, follow, forward, losses, 
 from pydlshogi.training.journal import Journal  # noqa: E402
 from pydlshogi.training.run import Run  # noqa: E402
 from pydlshogi.training.settings import Learning  # noqa: E402
-from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions  # noqa: E402
+from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions, random_weights  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(dataset)]

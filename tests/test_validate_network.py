@@ -7,7 +7,8 @@ import pytest
 
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.network.architecture import architecture_for
-from pydlshogi.network.weights import random_weights, write_weights
+from pydlshogi.network.weights import write_weights
+from tests.networks import random_weights
 from tests.random_games import random_games, write_jsonl
 from utils.validate_network import main
 

@@ -21,10 +21,19 @@ from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.backend import Backend
 from pydlshogi.network.integers import ROOM, B, Layer, Tower, largest_values, tables_of, tower_of
 from pydlshogi.network.loading import load_backend
-from pydlshogi.network.weights import random_weights, read_largest, read_weights, write_weights
+from pydlshogi.network.weights import read_largest, read_weights, write_weights
 from pydlshogi.network.winograd_backend import WinogradBackend
 from pydlshogi.support.files import shipped_model
-from tests.networks import NARROW, ODD_LABELS, all_labels, encoding_of, logits, packed_positions, refusal_of
+from tests.networks import (
+    NARROW,
+    ODD_LABELS,
+    all_labels,
+    encoding_of,
+    logits,
+    packed_positions,
+    random_weights,
+    refusal_of,
+)
 from tests.slow_winograd import SlowNetwork
 
 ROOT = Path(__file__).resolve().parent.parent

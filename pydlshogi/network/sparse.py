@@ -128,16 +128,6 @@ def write_sparse(path: str | os.PathLike[str], weights: Mapping[str, Array], enc
         np.savez_compressed(file, encoding=np.array(encoding.name), **arrays)
 
 
-def random_sparse_weights(encoding: Encoding, value: int, policy: int, seed: int) -> Weights:
-    """Weights of an untrained network, the same for the same seed: for tests and measurements."""
-    generator = np.random.default_rng(seed)
-    sizes = {"value_1_weight": 4 / np.sqrt(value), "value_2_weight": 1, "move_rows": 8 / np.sqrt(policy)}
-    return {
-        name: (sizes.get(name, 0.1) * generator.standard_normal(shape)).astype(np.float32)
-        for name, shape in sparse_shapes(encoding, value, policy).items()
-    }
-
-
 # The backend
 
 

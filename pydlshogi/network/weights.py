@@ -28,7 +28,6 @@ from pydlshogi.network.architecture import (
     HOW_TO_EXPORT,
     Architecture,
     ModelError,
-    parameter_shapes,
     recognise,
 )
 from pydlshogi.support.arrays import Float32Array
@@ -166,38 +165,6 @@ def folded_convolution(weights: Weights, name: str, normalisation: str | None) -
     scale = gamma / np.sqrt(variance + BATCH_NORMALISATION_EPS)
     folded_bias = scale * (bias - mean) + beta
     return (kernel * scale[:, None, None, None]).astype(np.float32), folded_bias.astype(np.float32)
-
-
-def random_weights(architecture: Architecture, seed: int) -> Weights:
-    """Weights of an untrained network, the same for the same seed: for tests and measurements.
-
-    Convolutions and linear layers keep the size of their input on average (He et al. 2015), residual branches add a
-    little to it; the statistics of batch normalisation and all biases are disturbed, so that a mistake in any of them
-    shows in the output.
-    """
-    generator = np.random.default_rng(seed)
-    weights: Weights = {}
-    for name, shape in parameter_shapes(architecture).items():
-        noise = generator.standard_normal(shape)
-        match name.split("/")[-2:]:
-            case ["l1", "W"]:
-                array = 0.5 * noise  # few of the planes are set
-            case ["value3" | "l15_v", "W"]:
-                array = 0.2 * noise / np.sqrt(shape[1])  # no position as good as won
-            case [_, "W"]:
-                array = noise * np.sqrt(2.0 / np.prod(shape[1:]))
-            case ["bn2", "gamma"]:
-                array = 0.3 + 0.1 * noise
-            case [_, "gamma"]:
-                array = 1.0 + 0.1 * noise
-            case [_, "avg_var"]:
-                array = np.exp(0.2 * noise)
-            case [_, "N"]:
-                array = np.zeros(shape)
-            case _:
-                array = 0.1 * noise
-        weights[name] = converted(name, array, np.float32)
-    return weights
 
 
 # What was fitted for a network
