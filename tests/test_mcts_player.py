@@ -215,7 +215,7 @@ def test_every_mate_said_is_played_out_in_its_line(plies: int) -> None:
 
 @pytest.mark.parametrize(
     ("options", "plies"),
-    [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Mate_Leaf_Search": 5}, -4), ({"Skill_Level": 2}, None)],
+    [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Skill_Level": 2}, None)],
 )
 def test_the_longest_mate_looked_for_at_leaves_is_an_option(options: dict[str, object], plies: int | None) -> None:
     """After 1g1f White mates in three."""

@@ -173,7 +173,7 @@ def random_roots(seed: int) -> Iterator[ShogiPosition]:
             turned(start) if rng.random() < 0.5 else start,
             declaration=rng.choice([24, 27]),
             odds_count=rng.random() < 0.2,
-            mate_plies=rng.choice([1, 3, 3, 5]),
+            mate_plies=rng.choice([1, 3, 3]),
         )
         for _ in range(rng.choice([0, 2, 6, 20, 60])):
             moves = position.legal_moves().tolist()
@@ -195,7 +195,7 @@ def test_verdicts_are_those_of_positions_replayed(roots: int, playouts: int) -> 
     if roots == 300:
         assert sum(met.values()) > 100_000
         won, lost = 1, -1
-        assert met.keys() >= {(won, True), (lost, True), (lost, False), (4, False), (6, False)}
+        assert met.keys() >= {(won, True), (lost, True), (lost, False), (4, False)}
 
 
 class Along:

@@ -8,7 +8,7 @@ from pydlshogi.game import DRAWN, UNDECIDED, Rules
 from pydlshogi.games.shogi.board import army, has_all, held, of_side
 from pydlshogi.games.shogi.moves import MOST_MOVES, legal_moves, zone
 from pydlshogi.games.shogi.names import BISHOP, PAWN, ROOK
-from pydlshogi.games.shogi.short_mates import SCRATCH, mate_in_five, mate_within_three
+from pydlshogi.games.shogi.short_mates import SCRATCH, mate_within_three
 from pydlshogi.games.shogi.state import STATE, board_key, board_of, key, play
 from pydlshogi.support.arrays import Record, Records, Uint16Array
 from pydlshogi.support.kernels.bits import bit, count
@@ -65,8 +65,6 @@ def verdict(state: Record, ply: int, moves: Uint16Array, number: int, settings: 
     if settings.draw_ply:
         plies = min(plies, wide(settings.draw_ply) - ply + 1)
     mate = mate_within_three(state, plies, moves, number, scratch)
-    if not mate and plies >= 5:
-        mate = mate_in_five(state, plies, moves, number, scratch)
     return mate + 1 if mate else UNDECIDED
 
 

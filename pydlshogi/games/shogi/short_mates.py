@@ -1,4 +1,4 @@
-"""Checks, and mates in one, three and five plies, compiled.
+"""Checks, and mates in one and three plies, compiled.
 
 They are exact, and complete but where a pawn interposed would parry a mate by being mate itself, which is against the
 rules. A mating move is looked for backwards: the attackers leave the king some squares to flee to, the piece that gives
@@ -48,18 +48,14 @@ from pydlshogi.games.shogi.moves import (
     without_suicides,
 )
 from pydlshogi.games.shogi.names import BISHOP, COLOUR, GOLD, KING, KNIGHT, LANCE, PAWN, ROOK, SILVER
-from pydlshogi.games.shogi.state import STATE, board_of, play
+from pydlshogi.games.shogi.state import board_of, play
 from pydlshogi.games.shogi.tables import AXIS, NO_AXIS, NO_SQUARE
 from pydlshogi.support.arrays import Record, Uint16Array
 from pydlshogi.support.kernels.bits import bit, lowest, nothing, without_lowest
 from pydlshogi.support.kernels.compiled import inlined, rule, wide, word
 
-SCRATCH: Final = np.dtype(
-    [(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third", "replies", "evasions")]
-    + [("checked", STATE), ("answered", STATE)],
-    align=True,
-)
-"""Room for the moves of each ply of a mate in three, and for those that lead to one, with the states after them."""
+SCRATCH: Final = np.dtype([(ply, np.uint16, MOST_MOVES) for ply in ("first", "second", "third")])
+"""Room for the moves of each ply of a mate in three."""
 
 
 class Lists(NamedTuple):
@@ -419,22 +415,3 @@ def mate_within_three(state: Record, plies: int, moves: Uint16Array, number: int
     if plies < 3 or own_king == NO_SQUARE:
         return 0
     return _mate_in_three(board, side, own_king, king, hand, enemy_hand, cover, evasions, lists)
-
-
-@rule
-def mate_in_five(state: Record, plies: int, moves: Uint16Array, number: int, scratch: Record) -> int:
-    """5 if there is a mate in five, else 0; both kings stand, and no mate is shorter. The rest as above."""
-    replies, evasions = scratch.replies[:], scratch.evasions[:]
-    for i in range(number):
-        play(state, moves[i], scratch.checked)
-        mated = scratch.checked.check != 0
-        answers = legal_moves(scratch.checked, replies) if mated else 0
-        for j in range(answers):
-            play(scratch.checked, replies[j], scratch.answered)
-            known = legal_moves(scratch.answered, evasions) if scratch.answered.check else 1
-            if not mate_within_three(scratch.answered, plies - 2, evasions, known, scratch):
-                mated = False
-                break
-        if mated:
-            return 5
-    return 0

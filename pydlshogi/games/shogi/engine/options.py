@@ -54,7 +54,7 @@ class MCTSPlayerOptions(MCTSOptions):
     mate_leaf_search = Combo(
         "Mate_Leaf_Search",
         "3",
-        ("1", "3", "5"),
+        ("1", "3"),
         shown=False,
         help="plies of the longest mate looked for at every new position",
     )
