@@ -11,7 +11,7 @@ from pydlshogi import train
 from pydlshogi.encoding import Encoding, labels_of, planes_of
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
-from pydlshogi.games.shogi.training import dataset
+from pydlshogi.games.shogi.training import records
 from pydlshogi.games.shogi.training.huffman import states_of
 from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget, read_sets
 from pydlshogi.games.shogi.training.records import Positions, load_positions
@@ -27,7 +27,7 @@ from utils.lab.search_records import item_of, reached
 
 pytest.importorskip("torch")
 
-pytestmark = pytest.mark.lent_worker(search_records, dataset)
+pytestmark = pytest.mark.lent_worker(search_records, records)
 
 
 @pytest.fixture(scope="module")

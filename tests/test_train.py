@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch (the extra `train`)")
 from pydlshogi import train  # noqa: E402
 from pydlshogi.games.shogi.encodings import BOOK  # noqa: E402
 from pydlshogi.games.shogi.kifu.csa import to_csa  # noqa: E402
-from pydlshogi.games.shogi.training import dataset  # noqa: E402
+from pydlshogi.games.shogi.training import records  # noqa: E402
 from pydlshogi.games.shogi.training.dataset import Settings, fit_for_play, load_data, validate  # noqa: E402
 from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, pack  # noqa: E402
@@ -39,7 +39,7 @@ from pydlshogi.training.settings import Learning  # noqa: E402
 from tests.networks import NARROW, ODD_LABELS, SQUARE, packed_positions, random_weights  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(dataset)]
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(records)]
 
 CPU = torch.device("cpu")
 torch.set_num_threads(1)  # tests run side by side

@@ -14,7 +14,7 @@ from pydlshogi import train  # noqa: E402
 from pydlshogi.encoding import Encoding, labels_of  # noqa: E402
 from pydlshogi.games.shogi.position import ShogiPosition  # noqa: E402
 from pydlshogi.games.shogi.sparse import SPARSE  # noqa: E402
-from pydlshogi.games.shogi.training import dataset  # noqa: E402
+from pydlshogi.games.shogi.training import records  # noqa: E402
 from pydlshogi.games.shogi.training.huffman import states_of  # noqa: E402
 from pydlshogi.games.shogi.training.recorded import Recorded, Searched, Several, ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
@@ -23,7 +23,7 @@ from tests.positions import mirrored, mirrored_usi  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 from utils import convert  # noqa: E402
 
-pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(dataset)]
+pytestmark = [pytest.mark.torch, pytest.mark.lent_worker(records)]
 
 FEW: Encoding = SPARSE._replace(name="few", features=50, words=9, label_parts=(20, 3, 2), labels=120)
 torch.set_num_threads(1)

@@ -1,14 +1,12 @@
 """Positions searched anew by a network: `python -m utils.lab.search_records games.jsonl.xz --out searched`
 
     python -m utils.lab.search_records games.jsonl.xz --network net.npz --playouts 128 --sets 400 --out searched
-    python -m utils.lab.search_records taught --playouts 0 --sets 1000 --out judged
-    python -m pydlshogi.train --kind sparse --searched judged --val games.jsonl.xz --out runs/soft --hours 1
+    python -m pydlshogi.train --searched searched --val games.jsonl.xz --out runs/soft --hours 1
 
-A record knows one move of a position; a search says how good all of them are, and what the position is worth. With
-`--playouts 0` the network alone says so, some thirty times as fast as with the fewest playouts that make sense. The
+A record knows one move of a position; a search says how good all of them are, and what the position is worth. The
 positions are those of records, of training data as `utils.convert` reads it, or of a folder of `utils.lab.teach`. The
-searches have dlshogi's constants, and no random moves. A set is a file in the folder: 256 positions, or 8,192 that are
-not searched, sampled from the training split. Sets that are there are not searched again.
+searches have dlshogi's constants, and no random moves. A set is a file in the folder: 256 positions, sampled from the
+training split. Sets that are there are not searched again.
 """
 
 import argparse
@@ -28,12 +26,11 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.training.dataset import Settings
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.huffman import states_of
-from pydlshogi.games.shogi.training.recorded import Searched, with_legal_moves
+from pydlshogi.games.shogi.training.recorded import Searched
 from pydlshogi.games.shogi.training.records import Positions, limit_repeats
 from pydlshogi.learning.forest import Forest
 from pydlshogi.learning.moves import improved_policy
 from pydlshogi.learning.tasks import load_network
-from pydlshogi.network.backend import Backend
 from pydlshogi.player.mcts_options import GENERAL_TEMPERATURE
 from pydlshogi.support.arrays import Int64Array, Uint8Array, Uint16Array, write_arrays
 from pydlshogi.support.command_line import exit_status, natural, parser_for, pool_of, positive
@@ -42,10 +39,7 @@ from pydlshogi.training.settings import DatasetError
 from pydlshogi.uct.puct import DEFAULT_PUCT
 
 _SIDE_BY_SIDE: Final = 256
-"""Positions of a set that are searched at once: one of each tree makes a batch."""
-_OF_A_SET: Final = 8192
-"""Positions of a set that are not searched."""
-_BATCH: Final = 512
+"""Positions of a set, which are searched at once: one of each tree makes a batch."""
 _LEAST_SHARE: Final = 1 / 256
 """Smaller shares of a policy are left out: most moves have less."""
 
@@ -84,12 +78,9 @@ def reached(item: Item) -> list[ShogiPosition]:
 
 @contextmanager
 def searching(network: bytes, suffix: str, playouts: int) -> Iterator[Callable[[Item], Searched]]:
-    """A task of a pool, with a network of a file with that suffix; 0 playouts: it alone is asked."""
+    """A task of a pool, with a network of a file with that suffix."""
     game = game_named("shogi")
-    backend = load_network(game, network, _SIDE_BY_SIDE if playouts else _BATCH, suffix=suffix)
-    if not playouts:
-        yield partial(judged, backend)
-        return
+    backend = load_network(game, network, _SIDE_BY_SIDE, suffix=suffix)
     evaluator = NetworkEvaluator(backend, GENERAL_TEMPERATURE / 100)
     yield partial(searched, Forest(game, evaluator, DEFAULT_PUCT, playouts, _SIDE_BY_SIDE), playouts)
 
@@ -119,43 +110,19 @@ def searched(forest: Forest, playouts: int, item: Item) -> Searched:
     )
 
 
-def judged(backend: Backend, item: Item) -> Searched:
-    """The same by a network alone."""
-    parts = []
-    for start in range(0, len(item.positions), _BATCH):
-        positions = item.positions[start : start + _BATCH]
-        legal = with_legal_moves(positions, backend.encoding)
-        priors, values = backend.predict(legal.packed, legal.firsts.astype(np.int32), legal.labels, 1.0)
-        kept = priors >= _LEAST_SHARE
-        counts = np.add.reduceat(kept, legal.firsts[:-1], dtype=np.int64)
-        totals = np.add.reduceat(np.where(kept, priors, 0), legal.firsts[:-1])
-        open_ones = np.diff(legal.firsts) > 1
-        kept &= np.repeat(open_ones, np.diff(legal.firsts))
-        parts.append(
-            Searched(
-                positions[open_ones],
-                counts[open_ones],
-                legal.moves[kept],
-                (priors[kept] / np.repeat(totals[open_ones], counts[open_ones])).astype(np.float32),
-                values[open_ones],
-                np.zeros(int(open_ones.sum()), np.bool_),
-            )
-        )
-    return Searched.joined(parts)
-
-
 def search(options: argparse.Namespace) -> None:
     """Search the sets that the folder lacks."""
     positions = load(options.records, "train", options.cache or cache_folder())
-    of_a_set = _SIDE_BY_SIDE if options.playouts else _OF_A_SET
     generator = np.random.default_rng(options.seed)
     rows = generator.permutation(limit_repeats(positions, Settings.repeats, generator))
-    if len(rows) < options.sets * of_a_set:
-        raise DatasetError(f"{options.records} has positions for {len(rows) // of_a_set} sets, not {options.sets}")
+    if len(rows) < options.sets * _SIDE_BY_SIDE:
+        raise DatasetError(f"{options.records} has positions for {len(rows) // _SIDE_BY_SIDE} sets, not {options.sets}")
     options.out.mkdir(parents=True, exist_ok=True)
     paths = [options.out / f"{number:05}.npz" for number in range(options.sets)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
-    items = (item_of(number, positions, rows[number * of_a_set : (number + 1) * of_a_set]) for number in missing)
+    items = (
+        item_of(number, positions, rows[number * _SIDE_BY_SIDE : (number + 1) * _SIDE_BY_SIDE]) for number in missing
+    )
     task = partial(searching, options.network.read_bytes(), options.network.suffix, options.playouts)
     with pool_of(options.workers, None) as pool:
         for item, found in tqdm(pool.map(task, items), total=len(missing), unit="set", disable=None):
@@ -168,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("records", type=Path, help="as utils.convert reads them, or a folder of utils.lab.teach")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the sets")
     parser.add_argument("--network", type=Path, default=Path("model/pydlshogi.npz"), help="(default: %(default)s)")
-    parser.add_argument("--playouts", type=natural, default=128, metavar="N", help="0: ask the network alone")
+    parser.add_argument("--playouts", type=positive, default=128, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--sets", type=positive, default=400, metavar="N", help="in all")
     parser.add_argument("--seed", type=natural, default=0, help="of the sample")
     parser.add_argument("--cache", type=Path, help="folder of packed positions (default: in the user's cache folder)")

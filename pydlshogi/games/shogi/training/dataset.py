@@ -3,7 +3,6 @@ well a network predicts such games, and what is fitted to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +25,7 @@ from pydlshogi.games.shogi.training.recorded import (
 )
 from pydlshogi.games.shogi.training.records import LOSS, NO_EVAL, WIN, Positions, limit_repeats
 from pydlshogi.support.arrays import Int64Array
-from pydlshogi.support.command_line import SettingError, pool_of, setting
+from pydlshogi.support.command_line import SettingError, setting
 from pydlshogi.support.files import cache_folder
 from pydlshogi.training.examples import TrainingBatch, batch_of
 from pydlshogi.training.journal import say
@@ -60,7 +59,6 @@ class Settings(FromRecords):
     )
     val: str = setting("", "games to validate with, of either kind; left out: the val split of the games.jsonl")
     cache: str = setting("", "folder of packed positions; left out: pydlshogi in the user's cache folder")
-    cluster: str = setting("", "who packs them, a Ray cluster: local, auto or HOST:PORT; left out: this machine")
     encoding: str = setting(
         "",
         "planes and labels: the book's, dlshogi's, dlshogi's and more, or the sparse network's",
@@ -99,7 +97,7 @@ QUICK: Final[dict[str, Any]] = {
 }
 """What --quick sets: a small network from the records of this repository, in about five minutes on two cores."""
 
-ON_RESUME: Final = frozenset({"more", "taught", "searched", "cache", "cluster"})
+ON_RESUME: Final = frozenset({"more", "taught", "searched", "cache"})
 """What may be said anew with --resume, beside what may be for every game."""
 
 
@@ -134,21 +132,20 @@ class ShogiDataset:
 def load_data(settings: Settings) -> tuple[dict[str, Positions | Searched], Positions]:
     """What is to be learned, by the name of its source, and positions to validate with."""
     cache = Path(settings.cache) if settings.cache else cache_folder()
-    hire = partial(pool_of, 0, settings.cluster or None)
-    val = load(Path(settings.val or settings.train), "val", cache, say, hire)
+    val = load(Path(settings.val or settings.train), "val", cache, say)
     data: dict[str, Positions | Searched] = {}
     if settings.train:
-        learned = load(Path(settings.train), "train", cache, say, hire)
+        learned = load(Path(settings.train), "train", cache, say)
         if not settings.val and np.array_equal(learned["hcp"][learned["move"] != 0], val["hcp"]):
             raise DatasetError(f"--val is needed: no line of {settings.train} has a split")
         if settings.more:
-            further = np.array(load(Path(settings.more), "train", cache, say, hire))
+            further = np.array(load(Path(settings.more), "train", cache, say))
             # The engine's own opinion of its games teaches it nothing, and is on another scale.
             further["eval"] = NO_EVAL
             learned = np.concatenate([learned, further])
         data["train"] = learned
     if settings.taught:
-        data["taught"] = load(Path(settings.taught), "train", cache, say, hire)
+        data["taught"] = load(Path(settings.taught), "train", cache, say)
     if settings.searched:
         data["searched"] = read_sets(Path(settings.searched), say)
     return data, val

@@ -39,11 +39,9 @@ from pydlshogi.games.shogi.training.records import (
     Positions,
     Split,
     load_positions,
-    one_a_core,
 )
 from pydlshogi.support.arrays import Uint8Array
 from pydlshogi.support.files import open_plain, replacing, stamp_of
-from pydlshogi.support.pool import WorkerPool
 from pydlshogi.training.settings import DatasetError
 
 _BLOCK: Final = 1 << 20
@@ -112,22 +110,15 @@ def give(path: Path, part: Part) -> tuple[bytes, int]:
     return (form.give(part) if len(part.positions) else b""), left_out
 
 
-def load(
-    source: Path,
-    split: Split,
-    cache: Path,
-    say: Callable[[str], None] = tqdm.write,
-    hire: Callable[[], WorkerPool] = one_a_core,
-) -> Positions:
+def load(source: Path, split: Split, cache: Path, say: Callable[[str], None] = tqdm.write) -> Positions:
     """The positions of `source`: a file of FORMATS, a folder of such files, or game records as `load_positions` takes
     them. Files have no splits; of "val" are those positions alone that have a move.
 
-    What was converted is kept in `cache`. Raises DatasetError, OSError,
-    PoolError.
+    What was converted is kept in `cache`. Raises DatasetError, OSError, PoolError.
     """
     paths = files_of(source)
     if not paths:
-        positions = load_positions(source, split, cache, say, hire)
+        positions = load_positions(source, split, cache, say)
     elif all(path.suffix == OWN for path in paths):
         parts = [part.positions for path in paths for part in read_parts(path, say)]
         positions = np.concatenate([np.zeros(0, POSITION), *parts])

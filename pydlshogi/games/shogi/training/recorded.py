@@ -105,7 +105,7 @@ def fit_eval_coef(positions: Positions) -> float:
 
 @dataclass(frozen=True)
 class Searched:
-    """A set of positions with what a search, or a network alone, found out."""
+    """A set of positions with what a search found out."""
 
     positions: Positions
     """POSITION [n]: as they were recorded."""

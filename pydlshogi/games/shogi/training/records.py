@@ -26,8 +26,8 @@ from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
 from pydlshogi.games.shogi.state import pieces_of, through
 from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
+from pydlshogi.support.command_line import pool_of
 from pydlshogi.support.files import open_plain, replacing
-from pydlshogi.support.pool import ProcessPool, WorkerPool, available_cores
 from pydlshogi.training.settings import DatasetError
 
 Split = Literal["train", "val"]
@@ -63,19 +63,13 @@ _MOST_PAWNS: Final = 18
 """For more the code of a position has no room in its 32 bytes. Of other pieces no sfen has too many."""
 
 
-def one_a_core() -> WorkerPool:
-    """A process of this machine for each of its cores."""
-    return ProcessPool(available_cores())
-
-
 def load_positions(
     source: Path,
     split: Split,
     cache: Path,
     say: Callable[[str], None] = tqdm.write,
-    hire: Callable[[], WorkerPool] = one_a_core,
 ) -> Positions:
-    """The packed positions of `source`, memory-mapped; workers of `hire` pack them if `cache` does not hold them.
+    """The packed positions of `source`, memory-mapped; a process for each core packs them if `cache` lacks them.
 
     `source` is a list of record files, one a line, or a `.jsonl` or `.jsonl.xz` of games, of which only those are
     taken whose "split" is `split` or absent; where others have one, those without are not of "val". A broken game costs
@@ -93,7 +87,7 @@ def load_positions(
     size = path.stat().st_size if path.exists() else 0
     if not size or size % POSITION.itemsize:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _build(units, split, path, say, hire)
+        _build(units, split, path, say)
     if not path.stat().st_size:
         raise DatasetError(f"{source} holds no positions to learn from ({split})")
     return np.memmap(path, POSITION, "r")
@@ -117,14 +111,12 @@ def _digest(units: Iterable[Path | str]) -> str:
     return digest.hexdigest()[:24]
 
 
-def _build(
-    units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None], hire: Callable[[], WorkerPool]
-) -> None:
+def _build(units: list[Path] | list[str], split: Split, path: Path, say: Callable[[str], None]) -> None:
     parts = [units[start : start + _GAMES_PER_TASK] for start in range(0, len(units), _GAMES_PER_TASK)]
     games, complaints = 0, []
     with (
         replacing(path) as file,
-        hire() as pool,
+        pool_of(0, None) as pool,
         tqdm(total=len(units), desc=f"packing {split}", unit=" games", disable=None) as bar,
     ):
         for positions, count, wrong in pool.in_order(partial(pack_units, split=split), parts):
