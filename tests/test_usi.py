@@ -663,18 +663,7 @@ def test_what_people_ask_for(engine: InProcess) -> None:
     assert engine.settle()
 
 
-def test_perft(engine: InProcess) -> None:
-    engine.send("position startpos", "perft 3")
-    lines = engine.until("total")
-    assert lines[-1] == "total: 25470"
-    assert len(lines) == 31
-    assert engine.ask("go perft 1", "total")[-1] == "total: 30"
-    assert engine.ask("perft 0", "total")[-1] == "total: 1"
-    engine.send("perft 99", "stop", "d")
-    assert engine.until("sfen")[-1].startswith(f"sfen {START[:5]}")
-
-
-@pytest.mark.parametrize("question", ["perft", "perft x", "perft -1", "getoption Nonsense"])
+@pytest.mark.parametrize("question", ["getoption Nonsense"])
 def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
     engine.send(question)
     assert len(errors(engine.settle())) == 1

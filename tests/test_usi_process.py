@@ -125,7 +125,7 @@ def test_an_endless_load_can_be_left(start: Callable[..., OverPipes]) -> None:
 @pytest.mark.parametrize(
     ("go", "how"),
     [("", "end of input"), ("go infinite", "end of input"), ("go ponder", "quit"),
-     ("go mate infinite", "end of input"), ("perft 99", "quit")],
+     ("go mate infinite", "end of input"), ("bench 99", "quit")],
 )  # fmt: skip
 def test_it_ends_at_once_whatever_it_does(engine: OverPipes, go: str, how: str) -> None:
     if how == "quit":

@@ -33,7 +33,6 @@ from queue import SimpleQueue
 from typing import Final
 
 from pydlshogi.player.base_player import Engine, PlayerError
-from pydlshogi.player.clock import Clock
 from pydlshogi.player.options import UnknownOption
 from pydlshogi.support import __version__
 from pydlshogi.usi.commands import OTHER_QUESTIONS, PLAYER_QUESTIONS, Asked, Board, Clocks, Go, PlayerQuestion
@@ -157,22 +156,18 @@ class Usi:
             self._jobs.put(self._get_ready)
 
     def _go(self, text: str) -> None:
-        command, rest = [*text.split(maxsplit=1), "", ""][:2]
-        if command == "perft":
-            self._ask(command, rest)
-            return
         self._stop()
         clock = self._clocks.of_search(parse_go(text))
         self._jobs.put(lambda: self._when_ready(Go(clock, self._board, self._clocks, self._output)))
 
     def _ask(self, command: str, text: str) -> None:
-        """Put a question of people in the queue, with a clock by which `stop` can end it."""
-        clock = self._clocks.of_question()
+        """Put a question of people in the queue; one for the player has a clock by which `stop` can end it."""
         if command in PLAYER_QUESTIONS:
+            clock = self._clocks.of_question()
             arguments = command, text, clock, self._board, self._clocks, self._output
             self._jobs.put(lambda: self._when_ready(PlayerQuestion(*arguments)))
         else:
-            self._jobs.put(lambda: self._answer_question(command, text, clock))
+            self._jobs.put(lambda: self._answer_question(command, text))
 
     def _stop(self, _text: str = "") -> None:
         self._clocks.stop()
@@ -232,12 +227,9 @@ class Usi:
             except OSError as error:
                 raise PlayerError(f"Log_File: {error.strerror or error}") from None
 
-    def _answer_question(self, command: str, text: str, clock: Clock) -> None:
-        try:
-            for line in OTHER_QUESTIONS[command](self._engine.options, self._board.position, text, clock):
-                self._output.say(line)
-        finally:
-            self._clocks.answered(clock)
+    def _answer_question(self, command: str, text: str) -> None:
+        for line in OTHER_QUESTIONS[command](self._engine.options, self._board.position, text):
+            self._output.say(line)
 
     # What needs the player
 
