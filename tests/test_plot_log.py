@@ -10,10 +10,9 @@ pytest.importorskip("matplotlib", reason="needs matplotlib (the extra `train`)")
 from utils.plot_log import main, read_log
 
 STEP = {"step": 10, "positions": 640, "loss": 8.0, "policy_loss": 7.4, "value_loss": 0.6, "policy_accuracy": 0.1}
-STEP |= {"value_accuracy": 0.6, "learning_rate": 0.02, "positions_per_s": 100.0}
-RELIABILITY = [{"positions": 5, "predicted": 0.05, "won": 0.0}, {"positions": 0, "predicted": None, "won": None}]
+STEP |= {"value_accuracy": 0.6}
 FIGURES = {"policy_loss": 7.3, "value_loss": 0.6, "top1": 0.1, "top5": 0.3, "value_accuracy": None}
-VALIDATION = {"step": 10, "validation": FIGURES | {"reliability": RELIABILITY}}
+VALIDATION = {"step": 10, "validation": FIGURES}
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -33,9 +32,8 @@ def test_a_run_is_drawn_also_at_its_beginning(tmp_path: Path) -> None:
 
 
 def test_the_run_of_a_cycle_is_drawn(tmp_path: Path) -> None:
-    line = {"step": 1, "games": 512, "positions": 9, "window": 9, "steps": 3, "length": 24.5, "draws": 0.1}
-    line |= {"first_wins": 0.5, "exact": 0.1, "false_resignations": None, "play": 4.0, "learn": 1.0, "compare": 0.0}
-    line |= {"loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6, "played": 512}
+    line = {"step": 1, "games": 512, "draws": 0.1, "first_wins": 0.5, "exact": 0.1}
+    line |= {"play": 4.0, "learn": 1.0, "compare": 0.0, "loss": 4.0, "policy_loss": 3.4, "value_loss": 0.6}
     unmeasured = line | {"loss": None, "policy_loss": None, "value_loss": None}
     compared = line | {"step": 2, "compare": 3.0, "elo": 0.0}
     anchored = compared | {"step": 3, "elo": 60.0, "anchor": {"against": 2, "elo": 80.0, "counts": [0, 2, 4, 6, 4]}}

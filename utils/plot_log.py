@@ -31,9 +31,9 @@ def read_log(path: Path) -> tuple[list[Line], list[Line]]:
     return [line for line in lines if "loss" in line], [line for line in lines if "validation" in line]
 
 
-def dress(axes: Any, across: str, title: str = "", upwards: str = "") -> None:
+def dress(axes: Any, across: str, title: str = "") -> None:
     """What a panel has beside its curves; a legend where these have names."""
-    axes.set(xlabel=across, ylabel=upwards)
+    axes.set_xlabel(across)
     axes.set_title(title, fontsize="medium")
     axes.grid(alpha=0.3)
     if axes.get_legend_handles_labels()[0]:
@@ -54,44 +54,22 @@ def draw_curves(axes: Any, steps: list[Line], validations: list[Line], *parts: t
     dress(axes, "million positions seen")
 
 
-def draw_reliability(axes: Any, report: Line) -> None:
-    """Share won over win rate predicted; the area of a dot is its number of positions."""
-    rows = [row for row in report["reliability"] if row["positions"]]
-    most = max((row["positions"] for row in rows), default=1)
-    sizes = [10 + 120 * row["positions"] / most for row in rows]
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
-    axes.scatter([row["predicted"] for row in rows], [row["won"] for row in rows], s=sizes)
-    dress(axes, "win rate predicted", "calibration", "share won")
-
-
-_CURVES = (
-    ("loss", {"policy_loss": "policy", "value_loss": "value"}),
-    ("games", {"draws": "draws", "first_wins": "won by the first to move", "exact": "positions proven"}),
-    ("wrongly given up", {"false_resignations": "of the games in which a side would have"}),
-    ("plies of a game", {"length": ""}),
-    ("positions in the window", {"window": ""}),
-)
-"""What is drawn of the journal of a cycle: title, and name in the journal with its label."""
-_PARTS = ("play", "learn", "compare")
-
-
 def draw_cycles(cycles: list[Line]) -> Figure:
-    """The figure of a run of `pydlshogi.cycle`."""
-    figure = Figure(figsize=(11, 13), layout="constrained")
-    *curves, elo, speed, time = figure.subplots(4, 2).flat
-    totals = [max(1e-9, sum(line[part] for part in _PARTS)) for line in cycles]
-    minutes = [seconds / 60 for seconds in accumulate(totals)]
-    for axes, (title, names) in zip(curves, _CURVES, strict=True):
+    """The figure of a run of `pydlshogi.cycle`: losses, how games ended, and Elo."""
+    figure = Figure(figsize=(11, 11), layout="constrained")
+    losses, games, elo = figure.subplots(3)
+    minutes = [
+        seconds / 60 for seconds in accumulate(line["play"] + line["learn"] + line["compare"] for line in cycles)
+    ]
+    for axes, title, names in (
+        (losses, "loss", {"policy_loss": "policy", "value_loss": "value"}),
+        (games, "games", {"draws": "draws", "first_wins": "won by the first to move", "exact": "positions proven"}),
+    ):
         for name, label in names.items():
             axes.plot(minutes, [line[name] for line in cycles], label=label)
         dress(axes, "minutes", title)
     draw_elo(elo, [(minute, line) for minute, line in zip(minutes, cycles, strict=True) if "elo" in line])
     dress(elo, "minutes", "Elo")
-    speed.plot(minutes, [60 * line["played"] / total for line, total in zip(cycles, totals, strict=True)])
-    dress(speed, "minutes", "games a minute")
-    shares = [[line[part] / total for line, total in zip(cycles, totals, strict=True)] for part in _PARTS]
-    time.stackplot(minutes, shares, labels=_PARTS)
-    dress(time, "minutes", "share of the time")
     return figure
 
 
@@ -107,9 +85,9 @@ def draw_elo(axes: Any, compared: list[tuple[float, Line]]) -> None:
 
 
 def draw_training(steps: list[Line], validations: list[Line]) -> Figure:
-    """The figure of a run of `pydlshogi.train`: losses, accuracies, calibration and speed."""
-    figure = Figure(figsize=(11, 8), layout="constrained")
-    (losses, accuracies), (calibration, speed) = figure.subplots(2, 2)
+    """The figure of a run of `pydlshogi.train`: losses and accuracies."""
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    losses, accuracies = figure.subplots(1, 2)
     two_losses = [(name, name, name.replace("_", " ")) for name in ("policy_loss", "value_loss")]
     draw_curves(losses, steps, validations, *two_losses)
     right = (
@@ -117,14 +95,6 @@ def draw_training(steps: list[Line], validations: list[Line]) -> Figure:
         ("value_accuracy", "value_accuracy", "winner predicted"),
     )
     draw_curves(accuracies, steps, validations, *right, ("", "top5", "move played is among five"))
-    if validations:
-        draw_reliability(calibration, validations[-1]["validation"])
-    x = [line["positions"] / 1e6 for line in steps]
-    speed.plot(x, [line["positions_per_s"] for line in steps], linewidth=0.8)
-    dress(speed, "million positions seen", upwards="positions/s")
-    rate = speed.twinx()
-    rate.plot(x, [line["learning_rate"] for line in steps], color="tab:red")
-    rate.set_ylabel("learning rate", color="tab:red")
     return figure
 
 
