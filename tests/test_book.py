@@ -1,10 +1,11 @@
-"""Opening books: the file, the choice among its moves, and the player that uses them."""
+"""Opening books: the file, the choice among its moves, the player that uses them, and books made from games."""
 
 import lzma
 import random
 import re
 import struct
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import cshogi
@@ -15,8 +16,11 @@ from thinker import options_of
 
 from pydlshogi.games.shogi.engine.book import choose, flip_move, legal_moves, open_book_file
 from pydlshogi.games.shogi.engine.book_files import HEADER, LARGE, Book, BookError, BookMove, YbbBook
+from pydlshogi.games.shogi.kifu.csa import to_csa
+from pydlshogi.games.shogi.kifu.game import Game, moves_of
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.base_player import BestMove
+from utils import make_book
 
 START = cshogi.STARTING_SFEN
 AFTER_7G7F = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
@@ -366,3 +370,65 @@ def test_a_book_rewritten_in_place_is_read_anew(book_file: MakeFile) -> None:
     assert not player.from_book
     book_file()
     assert player.play().move == "7g7f"
+
+
+def game(moves: str, win: str | None) -> Game:
+    played = moves_of(START, moves.split())
+    nothing = (None,) * len(played)
+    return Game(START, played, win, "resign", nothing, nothing)  # type: ignore[arg-type]
+
+
+GAMES = [
+    game("7g7f 3c3d 2g2f 8c8d", "b"),
+    game("7g7f 3c3d 2g2f 4c4d", "b"),
+    game("7g7f 8c8d 2g2f", "w"),
+    game("2g2f 8c8d 7g7f 3c3d", "d"),
+    game("1g1f 3c3d", None),
+]
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    folder = tmp_path / "kifu"
+    folder.mkdir()
+    for number, played in enumerate(GAMES):
+        (folder / f"{number}.csa").write_text(to_csa(played))
+    (folder / "broken.csa").write_text("PI\n+\n+7775FU\n")
+    return folder
+
+
+def test_a_book_made_from_games_counts_them(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = records.parent / "own.db"
+    twice = [str(records), str(records)]
+    assert make_book.main([*twice, "--out", str(out), "--min-games", "1", "--workers", "1"]) == 0
+    said = capsys.readouterr()
+    assert said.out.endswith("from 4 games; 1 of 6 files could not be read\n")
+    assert f"make_book: {records / 'broken.csa'}: " in said.err
+    book = Book(out)
+    # 7g7f: two wins of three, and fifty draws: 27 of 53 points; 756 x ln(27 / 26) = 29. 2g2f: one draw.
+    assert book.find(START) == [BookMove("7g7f", "3c3d", 29, 0, 3), BookMove("2g2f", "8c8d", 0, 0, 1)]
+    # White lost twice after 3c3d, and won after 8c8d: 25 of 52 and 26 of 51 points.
+    assert book.find(AFTER_7G7F) == [BookMove("8c8d", "2g2f", 30, 0, 1), BookMove("3c3d", "2g2f", -58, 0, 2)]
+    # By two orders of moves: two games, of which one ended there.
+    joined = "lnsgkgsnl/1r5b1/p1ppppppp/1p7/9/2P4P1/PP1PPPP1P/1B5R1/LNSGKGSNL w - 4"
+    assert book.find(joined) == [BookMove("3c3d", None, 0, 0, 1)]
+    first, *lines = out.read_bytes().splitlines()
+    sfens = [line for line in lines if line.startswith(b"sfen ")]
+    assert first == HEADER
+    assert all(one < other for one, other in pairwise(sfens))
+    on_disk = Book(out, large=0)
+    assert on_disk.on_disk
+    for sfen in sfens:
+        assert on_disk.find(sfen[5:].decode()) == book.find(sfen[5:].decode()) != []
+
+
+def test_depth_and_rare_moves_are_limited_and_a_list_names_records(records: Path) -> None:
+    out = records.parent / "own.db"
+    make_book.main([str(records), "--out", str(out), "--plies", "2", "--workers", "1"])
+    book = Book(out)
+    assert [entry.move for entry in book.find(START)] == ["7g7f"]
+    assert [entry.move for entry in book.find(AFTER_7G7F)] == ["3c3d"]
+    assert book.find(AFTER_7G7F_3C3D) == []
+    (records.parent / "list.txt").write_text("kifu/0.csa\nkifu/1.csa\n")
+    assert make_book.main([str(records.parent / "list.txt"), "--out", str(out), "--workers", "1", "--overwrite"]) == 0
+    assert Book(out).find(START)[0].played == 2

@@ -22,6 +22,7 @@ RUNS = [
     ("pydlshogi.train", "--quick --hours 0.001 --out {here}/quick --cache {here}/cache " + TINY, "net.npz"),
     ("pydlshogi.cycle", "dobutsu --out {here}/dobutsu --minutes 0.05 --games 4 --playouts 4 " + TINY, "cycle 1"),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
+    ("utils.make_book", "{here}/match/records --min-games 1 --out {here}/own.db", "own.db"),
     ("utils.make_kifu_list", "{root}/kifu/selfplay {here}/kiflist", "kiflist_train.txt"),
     ("utils.lab.mate_sets", "{here}/mates.sfen --mate 2000", "100"),
     ("utils.validate_network", "{root}/model/pydlshogi.npz --games {games} --positions 64", "64 positions"),
