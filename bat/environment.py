@@ -1,6 +1,6 @@
 """environment.py [--dry-run] [EXTRA...]: make or repair .venv: the dependencies, and those of extras.
 
-    environment.py gpu      PyTorch in the build that fits the NVIDIA driver
+    environment.py gpu      what fits the NVIDIA driver: PyTorch, and Chainer with CuPy
 
 Needs nothing but Python 3.11. It knows pyproject.toml and pip, and of the engine how it is compiled. A copy of
 pyproject.toml in .venv/pydlshogi/ says that what it declares is installed; the launchers compare the two before they
@@ -54,7 +54,7 @@ RUNTIME = "Microsoft's C++ runtime is missing: install https://aka.ms/vs/17/rele
 CRASH = 0xC0000000
 """From here on a program of Windows ended by an exception, whose code this is."""
 TORCH_BUILDS = "https://download.pytorch.org/whl/{}/torch/"
-INCLUDED = {"gpu": ("train",), "notebook": ("train",), "test": ("match",)}
+INCLUDED = {"gpu": ("chainer", "train"), "notebook": ("train",), "test": ("match",)}
 """Extras that come along with another one."""
 Cuda = tuple[int, int]
 """A version of CUDA."""
@@ -274,7 +274,10 @@ def chosen_for(cuda: Cuda | None) -> str:
     major, minor = cuda
     if cuda < (12, 0):
         raise InstallError(f"the NVIDIA driver knows CUDA {major}.{minor}; a newer one is needed, for CUDA 12 or 13.")
-    return f"the NVIDIA driver knows CUDA {major}.{minor}: PyTorch is installed in its build {torch_build(cuda)}"
+    return (
+        f"the NVIDIA driver knows CUDA {major}.{minor}: PyTorch is installed in its build {torch_build(cuda)}, "
+        "and CuPy for CUDA 12 with Chainer"
+    )
 
 
 class Commands:

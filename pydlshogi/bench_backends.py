@@ -39,6 +39,8 @@ ON_GPU: Final = (
     Way("torch", "gpu"),
     Way("torch", "gpu", "float32"),
     Way("onnx", "gpu"),
+    Way("onnx", "tensorrt"),
+    Way("chainer", "gpu"),
 )
 ON_CPU: Final = (
     Way("winograd", "cpu"),

@@ -50,6 +50,7 @@ def needs(module: str, remedy: str, mark: pytest.MarkDecorator) -> list[pytest.M
 WITH_OPENVINO = needs("openvino", "pip install openvino", pytest.mark.openvino)
 WITH_CHAINER = needs("chainer", "bat/install_chainer.sh", pytest.mark.chainer)
 WITH_TORCH = needs("torch", "pip install .[train]", pytest.mark.torch)
+WITHOUT_CUPY = pytest.mark.skipif(find_spec("cupy") is not None, reason="needs a Chainer without CuPy")
 
 BACKENDS = [
     "winograd",
@@ -221,7 +222,7 @@ def test_a_backend_describes_itself_and_refuses_words_without_a_meaning(folder: 
     assert "policy_value_resnet 3x12 float32" in all_cores
     with pytest.raises(BackendError, match="Backend tensorflow is none of auto, winograd, onnx, openvino, chainer,"):
         load("tensorflow", folder / "resnet.npz")
-    with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu"):
+    with pytest.raises(BackendError, match="Device abacus is none of auto, cpu, gpu, tensorrt"):
         load("auto", folder / "resnet.npz", device="abacus")
 
 
@@ -229,6 +230,8 @@ def test_onnx_needs_a_gpu_provider_for_a_gpu(folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(BackendError, match=r"Device gpu: .* onnxruntime-gpu\[cuda,cudnn\] .* or onnxruntime-directml"):
         load("onnx", folder / "resnet.npz", device="gpu")
+    with pytest.raises(BackendError, match="Device tensorrt: "):
+        load("onnx", folder / "resnet.npz", device="tensorrt")
     assert " on CPU, " in load("onnx", folder / "resnet.npz", device="auto").description
 
 
@@ -248,7 +251,7 @@ def test_onnx_does_not_fall_back_to_the_cpu(device: str, folder: Path, monkeypat
         ("winograd", {"device": "gpu"}, "Device gpu: Backend winograd runs on the CPU"),
         ("onnx", {"device": "cpu", "precision": "half"}, "Precision half: "),
         pytest.param("chainer", {"device": "cpu", "precision": "half"}, "Precision half: ", marks=WITH_CHAINER),
-        pytest.param("chainer", {"device": "gpu"}, "Device gpu: Chainer .* set Backend torch", marks=WITH_CHAINER),
+        pytest.param("chainer", {"device": "gpu"}, "Chainer has no CuPy .*", marks=[*WITH_CHAINER, WITHOUT_CUPY]),
         pytest.param("openvino", {"device": "gpu"}, "Device gpu: OpenVINO .* set Backend onnx", marks=WITH_OPENVINO),
         pytest.param("torch", {"device": "gpu"}, "Device gpu: PyTorch sees no CUDA GPU", marks=WITH_TORCH),
     ],

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IMPORT_ALL = """
 import pkgutil, pydlshogi
 from importlib import import_module
-wanted = {"chainer", "threadpoolctl", "onnx", "onnxruntime", "openvino", "torch", "ray", "cshogi", "google"}
+wanted = {"cupy", "chainer", "threadpoolctl", "onnx", "onnxruntime", "openvino", "torch", "ray", "cshogi", "google"}
 wanted |= {"matplotlib"}
 for module in pkgutil.walk_packages(pydlshogi.__path__, "pydlshogi."):
     if module.name.endswith("__main__"):

@@ -419,11 +419,11 @@ def test_for_a_gpu_it_installs_what_fits_the_driver(checkout, nvidia_smi, known,
     assert done.stderr.count("\n") == 1
     assert done.returncode == (build is None)
     if build:
-        installs = f"PyTorch is installed in its build {build}\n"
+        installs = f"PyTorch is installed in its build {build}, and CuPy for CUDA 12 with Chainer\n"
         assert done.stderr.endswith(f"{known}{installs}")
         first, second = done.stdout.splitlines()
         assert f"--find-links https://download.pytorch.org/whl/{build}/torch/ torch>=" in first
-        for name in ("numba>=", "torch>="):
+        for name in ("numba>=", "cupy-cuda12x[ctk]>=", "chainer==", "torch>="):
             assert f" {name}" in second
 
 

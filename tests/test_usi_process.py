@@ -18,7 +18,7 @@ ENGINES = {
     "scripted": [sys.executable, str(ROOT / "tests" / "scripted_player.py")],
     "mcts": [sys.executable, "-P", "-m", "pydlshogi.usi.usi_mcts_player"],
 }
-HEAVY = {"chainer", "cshogi", "numba", "numpy", "onnx", "onnxruntime", "openvino", "torch"}
+HEAVY = {"chainer", "cshogi", "cupy", "numba", "numpy", "onnx", "onnxruntime", "openvino", "torch"}
 
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

@@ -7,5 +7,5 @@ Options are made of them, so nothing heavy is imported.
 from typing import Final
 
 BACKENDS: Final = ("auto", "winograd", "onnx", "openvino", "chainer", "torch", "sparse")
-DEVICES: Final = ("auto", "cpu", "gpu")
+DEVICES: Final = ("auto", "cpu", "gpu", "tensorrt")
 PRECISIONS: Final = ("auto", "float32", "half")

@@ -1,14 +1,14 @@
-"""Chainer as a backend: with numpy, on the CPU; and on the Python and numpy of today.
+"""Chainer as a backend: with numpy on the CPU, with CuPy on a GPU; and on the Python and numpy of today.
 
 Names and shapes of the parameters are those of the book, so its `.npz` files load with `chainer.serializers.load_npz`.
 """
 
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,15 @@ from pydlshogi.network.backend import BackendError, HostBackend, Resources
 from pydlshogi.network.weights import Weights, architecture_of, read_network
 from pydlshogi.support.arrays import Float32Array
 
+HOW_TO_GET_A_GPU: Final = "it needs an NVIDIA driver and CuPy: pip install cupy-cuda12x[ctk]"
+
 
 def import_chainer() -> Any:
     """The module `chainer`, 7.8.1 (2022, its last release); raises ImportError if it is not installed.
 
     Two things that Chainer takes for granted are gone. `numpy.sctypes` (removed in numpy 2.0) is put back. The check of
-    its surroundings, which needs `numpy.distutils` and `pkg_resources` only to print warnings, is left out.
+    its surroundings, which needs `numpy.distutils` and `pkg_resources` only to print warnings, is left out; with it
+    goes Chainer's refusal of newer CuPy releases, which work (those from 14 on without cuDNN).
     """
     if "chainer" not in sys.modules:
         kinds = {"int": [np.int8, np.int16, np.int32, np.int64], "float": [np.float16, np.float32, np.float64]}
@@ -39,6 +42,7 @@ def import_chainer() -> Any:
 
 
 chainer = import_chainer()
+cuda = chainer.backends.cuda
 Chain: Any = chainer.Chain
 F = chainer.functions
 L = chainer.links
@@ -100,24 +104,26 @@ class PolicyValueChain(Chain):
 
 
 def chainer_backend(path: Path, encodings: Sequence[Encoding], resources: Resources) -> HostBackend:
-    """A network run by Chainer; see `load_backend`."""
+    """A network run by Chainer; see `load_backend`. On a GPU, too, the CPU unpacks and makes the priors."""
     if path.suffix == ".onnx":
         raise ModelError(f"{path}: Backend chainer reads .npz files; set Backend onnx for this one")
     if resources.precision == "half":
         raise BackendError("Precision half: not with Chainer; set Backend onnx or torch")
-    if resources.device == "gpu":
-        raise BackendError("Device gpu: Chainer runs on the CPU here; set Backend torch")
+    gpu = _has_gpu(resources.device)
     weights, architecture, encoding = read_network(path, encodings)
     if KINDS[architecture.kind].whole:
         raise ModelError(f"{path}: Backend chainer knows no {architecture.kind}; set Backend onnx")
     network = chain(weights)
-    streams = resources.streams
-    where = "CPU, 1 thread" if streams == 1 else f"CPU, {streams} streams of 1 thread"
+    runs: Sequence[_OnGpu | _OnCpu] = [_OnCpu(network, resources.streams)] * resources.streams
+    if gpu:
+        runs = [_OnGpu(network)]
     return HostBackend(
-        f"Chainer {chainer.__version__} on {where}: {architecture} float32",
+        f"Chainer {chainer.__version__} on {runs[0].where}: {architecture} float32",
         encoding,
-        [partial(_run, network)] * streams,
-        resources.largest_batch(on_gpu=False),
+        runs,
+        resources.largest_batch(on_gpu=gpu),
+        planes=np.uint8 if gpu else np.float32,
+        on_gpu=gpu,
     )
 
 
@@ -129,7 +135,57 @@ def chain(weights: Weights) -> Any:
     return network
 
 
-def _run(network: Any, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
-    with chainer.no_backprop_mode(), chainer.using_config("train", False):  # they are the thread's
-        policy, value = network(planes)
-    return policy.array, value.array
+def _has_gpu(device: str) -> bool:
+    if device == "cpu":
+        return False
+    if device == "tensorrt":
+        raise BackendError("Device tensorrt: Chainer cannot use it; set Backend onnx")
+    if device == "auto":
+        return cuda.available and _gpus() > 0
+    if not cuda.available:
+        raise BackendError(f"Device gpu: Chainer has no CuPy that works; {HOW_TO_GET_A_GPU}")
+    if _gpus() == 0:
+        raise BackendError(f"Device gpu: CuPy finds no GPU; {HOW_TO_GET_A_GPU}")
+    return True
+
+
+def _gpus() -> int:
+    try:
+        return int(cuda.cupy.cuda.runtime.getDeviceCount())
+    except cuda.cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
+class _OnCpu:
+    """Planes and network in numpy arrays, on the thread that calls."""
+
+    def __init__(self, network: Any, streams: int) -> None:
+        self._network = network
+        self.where = "CPU, 1 thread" if streams == 1 else f"CPU, {streams} streams of 1 thread"
+
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        with _playing():
+            policy, value = self._network(planes)
+        return policy.array, value.array
+
+
+class _OnGpu:
+    """The network in CuPy arrays. Planes go there in bytes: they hold only 0 and 1."""
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+        network.to_gpu()
+        name = cuda.cupy.cuda.runtime.getDeviceProperties(cuda.cupy.cuda.Device().id)["name"].decode()
+        self.where = f"{name}, CuPy {cuda.cupy.__version__}{'' if cuda.cudnn_enabled else ' without cuDNN'}"
+
+    def __call__(self, planes: npt.NDArray[Any]) -> tuple[Float32Array, Float32Array]:
+        with _playing():
+            policy, value = self._network(cuda.cupy.asarray(planes).astype(np.float32))
+        return policy.array.get(), value.array.get()
+
+
+@contextmanager
+def _playing() -> Iterator[None]:
+    """Chainer as it is when nothing is learned; its settings are the thread's."""
+    with chainer.no_backprop_mode(), chainer.using_config("train", False):
+        yield

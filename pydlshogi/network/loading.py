@@ -52,7 +52,8 @@ def load_backend(
     name: "auto" is sparse for a sparse network, which nothing else runs; else torch where it sees a GPU, onnx where
         that has a GPU, and on the CPU winograd, which is faster there than any framework (docs/measure.md), or onnx
         where an `.onnx` file is of another form than winograd runs, of which `description` tells.
-    device: "gpu" demands one; "auto" takes one if the framework sees one. `description` tells what it became.
+    device: "gpu" demands one; "auto" takes one if the framework sees one; "tensorrt" is onnx only. `description` tells
+        what it became.
     precision: of a framework. "half" is float16 on a GPU and bfloat16 on a CPU (torch and openvino only); "auto" is
         half on a GPU where the framework has it, with openvino also on a CPU that has instructions for it, and else
         float32. Only openvino applies it to an `.onnx` file; onnx runs that as it is.

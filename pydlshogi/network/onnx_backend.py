@@ -17,10 +17,13 @@ from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError, Graph, HostBackend, Resources
 from pydlshogi.network.onnx_file import graph_of
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.files import cache_folder
 
 CPU: Final = "CPUExecutionProvider"
 CUDA: Final = "CUDAExecutionProvider"
+TENSORRT: Final = "TensorrtExecutionProvider"
 DIRECTML: Final = "DmlExecutionProvider"
+# Not TensorRT: a runtime offers it whether or not it is installed, and its first start takes minutes.
 GPU_PROVIDERS: Final = (CUDA, DIRECTML)
 
 HOW_TO_GET_A_GPU: Final = (
@@ -100,6 +103,10 @@ def provider_for(device: str) -> str:
     offered = onnxruntime.get_available_providers()
     if device == "cpu":
         return CPU
+    if device == "tensorrt":
+        if TENSORRT in offered:
+            return TENSORRT
+        raise BackendError(f"Device tensorrt: this ONNX Runtime has no TensorRT; {HOW_TO_GET_A_GPU}")
     for provider in GPU_PROVIDERS:
         if provider in offered:
             return provider
@@ -117,17 +124,12 @@ def _session(path: Path, graph: Graph, provider: str, resources: Resources) -> A
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if provider == DIRECTML:
         options.enable_mem_pattern = False  # DirectML does not know it
-    provided = {}
-    if provider == CUDA:
+    if provider in (CUDA, TENSORRT):
         onnxruntime.preload_dlls()  # finds CUDA and cuDNN where pip installs them
-        # The default search would time every algorithm anew for each batch size met in play.
-        tf32 = "0" if resources.precision == "float32" else "1"
-        provided = {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": tf32}
+    providers = [(provider, _provider_options(provider, graph, resources))]
     try:
         # Its own fallback would print to stdout and go on with the CPU.
-        session = onnxruntime.InferenceSession(
-            graph.content, options, providers=[(provider, provided)], enable_fallback=0
-        )
+        session = onnxruntime.InferenceSession(graph.content, options, providers=providers, enable_fallback=0)
     except _BAD_FILE as error:
         raise ModelError(f"{path}: not an ONNX file that can be loaded: {_first_line(error)}") from error
     except _FAILURE as error:
@@ -139,6 +141,27 @@ def _session(path: Path, graph: Graph, provider: str, resources: Resources) -> A
             f"{provider} does not start (no driver, CUDA or cuDNN?); {HOW_TO_GET_A_GPU}, or set Device cpu"
         )
     return session
+
+
+def _provider_options(provider: str, graph: Graph, resources: Resources) -> dict[str, str]:
+    in_float32 = resources.precision == "float32"
+    match provider:
+        case "CUDAExecutionProvider":
+            # The default search would time every algorithm anew for each batch size met in play.
+            tf32 = "0" if in_float32 else "1"
+            return {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": tf32}
+        case "TensorrtExecutionProvider":
+            largest = resources.largest_batch(on_gpu=True)
+            board = f"{graph.encoding.planes}x{graph.encoding.height}x{graph.encoding.width}"
+            return {
+                "trt_fp16_enable": "0" if in_float32 else "1",
+                "trt_engine_cache_enable": "1",
+                "trt_engine_cache_path": str(cache_folder() / "tensorrt"),
+                "trt_profile_min_shapes": f"{graph.planes}:1x{board}",
+                "trt_profile_opt_shapes": f"{graph.planes}:{largest}x{board}",
+                "trt_profile_max_shapes": f"{graph.planes}:{largest}x{board}",
+            }
+    return {}
 
 
 def _first_line(error: Exception) -> str:

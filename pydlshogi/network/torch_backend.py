@@ -59,6 +59,8 @@ def has_gpu(device: str) -> bool:
     """Whether the network runs on a GPU where the user asks for this device; BackendError where that cannot be."""
     if device == "cpu":
         return False
+    if device == "tensorrt":
+        raise BackendError("Device tensorrt: PyTorch cannot use it; set Backend onnx")
     available = torch.cuda.is_available()
     if device == "gpu" and not available:
         raise BackendError(f"Device gpu: PyTorch sees no CUDA GPU; {HOW_TO_GET_A_GPU}")
