@@ -115,33 +115,42 @@ def test_queries_beside_the_usual(client: Client) -> None:
         assert line["bestMove"] in {info["move"] for info in line["moveInfos"]}
 
 
-def test_the_policy(client: Client) -> None:
-    client.send({"id": "a", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600})
+def test_the_policy_and_the_visits_of_lines(client: Client) -> None:
+    client.send({"id": "a", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600, "includePVVisits": True})
     line = client.next()
     assert "policy" not in line
+    for info in line["moveInfos"]:
+        assert len(info["pvVisits"]) == len(info["pv"])
+        assert info["pvVisits"][0] == info["visits"]
+        assert info["pvVisits"] == sorted(info["pvVisits"], reverse=True)
     assert len(line["moveInfos"][0]["pv"]) > 2
     client.send({"id": "b", "moves": ["7g7f"], "maxVisits": 200, "multiPV": 600, "includePolicy": True})
     answer = client.next()
     assert answer["policy"] == pytest.approx({info["move"]: info["prior"] for info in line["moveInfos"]}, abs=1e-6)
     assert sum(answer["policy"].values()) == pytest.approx(1, abs=1e-5)
+    assert "pvVisits" not in answer["moveInfos"][0]
 
 
 def test_the_urgent_ones_begin_first(busy: Client) -> None:
+    """Each turn may have its own priority."""
     for query_id, priority in (("low", -1), ("first", 0), ("second", 0), ("high", 5)):
         busy.send({"id": query_id, "priority": priority, "maxVisits": 1})
+    busy.send({"id": "turns", "moves": ["7g7f"], "analyzeTurns": [0, 1], "priorities": [-2, 1], "maxVisits": 1})
     busy.send({"id": "end", "action": "terminate", "terminateId": "long"})
     while (line := busy.next())["id"] != "long" or line["isDuringSearch"]:
         pass
-    assert [busy.next()["id"] for _ in range(4)] == ["high", "first", "second", "low"]
+    lines = [busy.next() for _ in range(6)]
+    assert [line["id"] for line in lines] == ["high", "turns", "first", "second", "low", "turns"]
+    assert [line["turnNumber"] for line in lines if line["id"] == "turns"] == [1, 0]
 
 
 def test_what_is_under_way_is_cancelled_with_what_is_known_and_what_waits_without_results(busy: Client) -> None:
-    busy.send({"id": "a", "moves": ["7g7f"], "maxVisits": 1}, {"id": "b", "maxVisits": 1})
-    one = {"id": "one", "action": "terminate", "terminateId": "a"}
+    busy.send({"id": "a", "moves": ["7g7f"], "analyzeTurns": [0, 1], "maxVisits": 1})
+    one = {"id": "one", "action": "terminate", "terminateId": "a", "turnNumbers": [1]}
     busy.send(one)
     assert busy.last_of("one") == one | {"terminated": 1}
     busy.send({"id": "rest", "action": "terminate_all"})
-    assert busy.last_of("rest")["terminated"] == 2  # "a" has been answered before
+    assert busy.last_of("rest")["terminated"] == 2  # turn 1 has been answered before
     assert len(busy.last_of("long")["moveInfos"]) == 2
     busy.send({"id": "long", "maxVisits": 1})  # its id is free again
     assert busy.last_of("long")["rootInfo"]["visits"] == 1
@@ -160,7 +169,7 @@ def test_what_is_under_way_is_cancelled_with_what_is_known_and_what_waits_withou
      ({"id": "x", "maxTime": -1}, "maxTime", "a number"),
      ({"id": "x", "opponent": "Meijin"}, "opponent", "none of beginner"),
      ({"id": "x", "action": "terminate", "terminateID": "long"}, "terminateID", "no such field"),
-     ({"id": "x", "priority": 1.5}, "priority", "a whole number"),
+     ({"id": "x", "priorities": [1], "priority": 1}, "priorities", "no priority besides"),
      ({"id": "x", "includePolicy": 1}, "includePolicy", "true or false"),
      ({"id": "x", "action": "explode"}, "action", "none of"), ({"id": "long"}, "id", "under way")],
 )  # fmt: skip

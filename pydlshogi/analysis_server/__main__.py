@@ -9,11 +9,12 @@ fields, all but the id optional:
     maxVisits, maxTime       playouts, and seconds, for each of those positions; by default 500 playouts
     multiPV, searchMoves     how many moves to tell of; which moves alone to look at
     reportDuringSearchEvery  seconds between answers on the way
-    priority                 the higher, the sooner
+    priority, priorities     the higher, the sooner: for all of the turns, or one for each
     includePolicy            what the network expects of every move, before any search, as `policy`
+    includePVVisits          how often each move of a line was visited, as `pvVisits`
     opponent                 such as easy: not an analysis, but the move of that opponent
 
-Other lines: {"id": "b", "action": "terminate", "terminateId": "a"}; the actions
+Other lines: {"id": "b", "action": "terminate", "terminateId": "a"}, with "turnNumbers" only for those; the actions
 terminate_all, query_version and clear_cache. Answers to them repeat the line. What is terminated is answered by what is
 known by then, or by noResults. Each position is answered by one line with its id and turnNumber that is not
 isDuringSearch; errors are lines too, and so are warnings of fields that mean nothing here. Win rates and scores are for

@@ -5,8 +5,8 @@ The names are those of KataGo's analysis engine where it has the thing.
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -21,7 +21,7 @@ ACTIONS: Final = ("query_version", "terminate", "terminate_all", "clear_cache")
 """clear_cache is for programs that know KataGo: no answer depends on the questions before."""
 FIELDS: Final = {
     *("id", "game", "start", "moves", "analyzeTurns", "opponent", "maxVisits", "maxTime", "multiPV", "searchMoves"),
-    *("reportDuringSearchEvery", "priority", "includePolicy"),
+    *("reportDuringSearchEvery", "priority", "priorities", "includePolicy", "includePVVisits"),
 }
 VISITS: Final = 500
 """For a query that names neither visits nor time nor opponent."""
@@ -49,6 +49,8 @@ class Query:
 
     id: str
     questions: tuple[Question, ...]
+    visits_of_lines: bool
+    """Whether the answer says how often each move of a line was visited."""
     unknown: tuple[str, ...]
     """Fields that mean nothing here."""
 
@@ -63,6 +65,8 @@ class Action:
     """One of ACTIONS."""
     target: str = ""
     """The id of the query to terminate."""
+    turns: frozenset[int] = field(default_factory=frozenset)
+    """Which of its turns; none: all."""
 
 
 def json_object(text: bytes) -> dict[str, Any]:
@@ -88,12 +92,13 @@ def parse(line: bytes) -> Query | Action:
 
 
 def _action(message: Mapping[str, Any]) -> Action:
-    if unknown := message.keys() - {"id", "action", "terminateId"}:
+    if unknown := message.keys() - {"id", "action", "terminateId", "turnNumbers"}:
         raise QueryError("there is no such field", sorted(unknown)[0])
     name = _one_of(message, "action", ACTIONS, "")
     if name == "terminate" and "terminateId" not in message:
         raise QueryError("it names the query to end", "terminateId")
-    return Action(message, name, _value(message, "terminateId", str, ""))
+    turns = frozenset(_list(message, "turnNumbers", int))
+    return Action(message, name, _value(message, "terminateId", str, ""), turns)
 
 
 def _query(message: Mapping[str, Any]) -> Query:
@@ -122,11 +127,23 @@ def _query(message: Mapping[str, Any]) -> Query:
         searchmoves=_list(message, "searchMoves", str),
         report_every=None if every is None else 1000 * every,
         policy=_value(message, "includePolicy", bool, False),
-        priority=_value(message, "priority", int, 0),
     )
-    questions = (replace(question, after=turn) for turn in turns)
+    questions = (
+        replace(question, after=turn, priority=priority)
+        for turn, priority in zip(turns, _priorities(message, len(turns)), strict=True)
+    )
     unknown = tuple(sorted(message.keys() - FIELDS))
-    return Query(message["id"], tuple(questions), unknown)
+    return Query(message["id"], tuple(questions), _value(message, "includePVVisits", bool, False), unknown)
+
+
+def _priorities(message: Mapping[str, Any], turns: int) -> Sequence[int]:
+    """One for each of the turns."""
+    if "priorities" not in message:
+        return [_value(message, "priority", int, 0)] * turns
+    priorities = _list(message, "priorities", int)
+    if len(priorities) != turns or "priority" in message:
+        raise QueryError("one for each turn is wanted, and no priority besides", "priorities")
+    return priorities
 
 
 def _value(message: Mapping[str, Any], name: str, kind: type[T], default: Any) -> Any:
@@ -178,6 +195,10 @@ def answer_line(query: Query, turn: int, answer: Answer) -> dict[str, Any]:
     if answer.final and not (answer.move or answer.lines):
         return line | {"noResults": True}
     line |= result(answer)
+    if query.visits_of_lines:
+        with_line = [info for info in answer.lines if info.pv]
+        for move, info in zip(line["moveInfos"], with_line, strict=True):
+            move["pvVisits"] = list(info.pv_visits)
     return line | ({} if answer.policy is None else {"policy": dict(answer.policy)})
 
 
@@ -269,7 +290,12 @@ class Server:
         with self._changing:
             of_all = [*self._tasks] if action.name == "terminate_all" else []
             wanted = [action.target] if action.name == "terminate" else of_all
-            tasks = [task for query_id in wanted for task in self._tasks.get(query_id, {}).values()]
+            tasks = [
+                task
+                for query_id in wanted
+                for turn, task in self._tasks.get(query_id, {}).items()
+                if not action.turns or turn in action.turns
+            ]
         self._say({**action.message, **({} if action.name == "clear_cache" else {"terminated": len(tasks)})})
         for task in tasks:
             self._pool.cancel(task)

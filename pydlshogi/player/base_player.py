@@ -61,6 +61,8 @@ class Info:
     """Prior of the first move of the line, 0 to 1."""
     pv: tuple[str, ...] = ()
     """The line."""
+    pv_visits: tuple[int, ...] = ()
+    """Visits of each move of the line, 0 for those that the mate searcher found; empty: not known."""
     string: str = ""
     """Free text; it travels on a line of its own."""
 

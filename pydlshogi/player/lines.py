@@ -56,7 +56,7 @@ class Lines:
 
     def _info(self, move: MoveStats, rank: int | None, elapsed: float) -> Info:
         search = self._search
-        moves, mates = self._line(move)
+        moves, visits, mates = self._line(move)
         line = usi_line(self._position, moves)
         win_rate = self._root.win_rate(move)
         mate = move.plies if move.plies and mates else None
@@ -74,12 +74,19 @@ class Lines:
             visits=move.visits,
             prior=move.prior,
             pv=line,
+            pv_visits=visits,
         )
 
-    def _line(self, move: MoveStats) -> tuple[Sequence[int], bool]:
-        """The expected line after `move`, and whether it is proven to end in mate."""
-        line = self._root.line(move.move)
-        return self._mate_searcher.completed(line, abs(move.plies)) if move.plies else (line, False)
+    def _line(self, move: MoveStats) -> tuple[Sequence[int], tuple[int, ...], bool]:
+        """The expected line after `move`, how often each move of it was visited as far as the tree has it, and whether
+        it is proven to end in mate."""
+        known = [(move.move, move.visits), *self._root.visited_line(move.move)[1:]]
+        line, mates = [each for each, _ in known], False
+        if move.plies:
+            line, mates = self._mate_searcher.completed(line, abs(move.plies))
+        padded = known + [(-1, 0)] * (len(line) - len(known))
+        visits = (visits if here == there else 0 for (here, visits), there in zip(padded, line, strict=False))
+        return line, tuple(visits), mates
 
 
 def candidates(position: PlayedPosition, moves: Sequence[MoveStats]) -> Iterator[str]:

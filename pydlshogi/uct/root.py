@@ -115,12 +115,15 @@ class Root:
 
     def line(self, move: int) -> list[int]:
         """The line that the search expects after `move`, `move` itself first."""
-        line = np.zeros(MAX_DEPTH, np.int32)
-        line[0] = move
+        return [move for move, _ in self.visited_line(move)]
+
+    def visited_line(self, move: int) -> list[tuple[int, int]]:
+        """The line after `move`, and the visits of each of its moves but the first one, which counts as 0."""
+        line = np.zeros((MAX_DEPTH, 2), np.int32)
+        line[0, 0] = move
         with self._search.table.lock:
             length = _follow(self._search.table.tree, self._child(self._node, move), line)
-        moves: list[int] = line[:length].tolist()
-        return moves
+        return [(move, visits) for move, visits in line[:length].tolist()]
 
     def prove(self, moves: Iterable[int], plies: int) -> None:
         """Note what a mate solver found: after `moves` from the root, the side to move there wins within `plies`.
@@ -231,7 +234,7 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
 
 @compiled
 def _follow(tree: Tree, node: int, line: Int32Array) -> int:
-    """Add the best moves from `node` on to `line`, int32 [most], which has one move.
+    """Add the best moves from `node` on, and their visits, to `line`, int32 [most, 2], which has one move.
 
     Returns its length. Which move is best `MoveStats.rank` says. Of the edges without statistics only the first counts,
     which has the highest prior.
@@ -239,7 +242,7 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
     length = 1
     while node >= 0 and tree.nodes[node].visits and length < len(line):
         record = tree.nodes[node]
-        best, best_child, best_rank = 0, NONE, (-1, 0, 0.0)
+        best, best_child, best_visits, best_rank = 0, NONE, 0, (-1, 0, 0.0)
         for edge in range(min(record.count, record.visited_edges + 1)):
             visits, plies, child = 0, 0, NONE
             if edge < record.visited_edges:
@@ -247,8 +250,9 @@ def _follow(tree: Tree, node: int, line: Int32Array) -> int:
                 visits, plies, child = wide(stat.visits), plies_of(tree, stat), wide(stat.child)
             rank = rank_of(plies, visits, float(tree.priors[record.first + edge]))
             if rank > best_rank:
-                best, best_child, best_rank = edge, child, rank
-        line[length] = tree.moves[record.first + best]
+                best, best_child, best_visits, best_rank = edge, child, visits, rank
+        line[length, 0] = tree.moves[record.first + best]
+        line[length, 1] = best_visits
         length += 1
         node = best_child
     return length
