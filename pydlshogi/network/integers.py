@@ -357,7 +357,10 @@ def _value_tables(tower: Tower, units: Array, channels: int, value_planes: int) 
 
 
 def largest_values(tower: Tower, planes: Float32Array) -> Float32Array:
-    """The largest value of each map, float32 [tower.maps] above 0, on planes [B, planes, height, width]; in floats."""
+    """The largest value of each map, float32 [tower.maps] above 0, on planes [B, planes, height, width]; in floats.
+
+    They are rounded up to 8 binary digits: by the last ones, which differ from machine to machine, evaluations would.
+    """
     largest = np.full(tower.maps, _LEAST, np.float32)
 
     def shown(number: int, values: Array) -> Array:
@@ -376,7 +379,8 @@ def largest_values(tower: Tower, planes: Float32Array) -> Float32Array:
         planes_of_value, hidden, _ = tower.value
         value = shown(len(maps), _layer(maps[-1], planes_of_value, edge=0)).transpose(0, 3, 1, 2).reshape(len(seen), -1)
         shown(len(maps) + 1, value @ hidden.kernel.reshape(len(hidden.bias), -1).T + hidden.bias)
-    return largest
+    digits, exponents = np.frexp(largest)
+    return np.asarray(np.ldexp(np.ceil(digits * 256) / 256, exponents), np.float32)
 
 
 def _layer(x: Array, layer: Layer, edge: int) -> Array:
