@@ -585,6 +585,25 @@ def test_a_record_is_analysed_and_the_graph_jumps(person: Person) -> None:
     assert person.board.state()["judged"][-1]["number"] == marked[0]
 
 
+def test_no_practice_is_offered_where_no_person_was_mistaken(person: Person) -> None:
+    page = person.page
+    person.play("7g 7f")  # a game that could be practised after the one that is opened
+    person.open_record((FIXTURES / "floodgate.csa").read_text())
+    page.wait_for_selector("#moves li:nth-child(12)")
+    moves = " ".join(person.board.state()["moves"][:7])
+    person.open_record(f"position startpos moves {moves}\n# Black: pydlshogi (easy)\n")
+    page.wait_for_selector("#moves li:nth-child(7):last-child")
+    person.review()
+    person.press("m")
+    person.button("Try again").click()
+    page.locator(".movable").first.click()
+    page.locator(".target").first.click()
+    expect(page.locator("#sentence")).to_have_text(re.compile(r": right!$|: there is a better move$"))
+    page.wait_for_selector("#progress[hidden]", state="attached")
+    assert person.board.state()["earlier"]
+    assert page.locator("#practise").is_hidden()
+
+
 def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None:
     board.new(start=MATE_IN_ONE, moves="G*9i")
     person = Person(browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US"), board)
@@ -622,6 +641,9 @@ def test_who_wins_is_offered_the_next_level(person: Person) -> None:
     person.click("G*", "5b")
     person.button("→ level 2 (novice)").click()
     expect(person.page.locator("#farPlayer")).to_have_text("White: level 2 (novice)")
+    person.choose(game="othello", opponent="beginner")
+    assert person.text("#strength").endswith("Against level 2 (novice) it wins 2 of 10.")
+    person.press("Escape")
 
 
 def test_a_record_of_shogi_or_othello_is_pasted_or_dropped(person: Person) -> None:
@@ -643,6 +665,10 @@ def test_a_record_of_shogi_or_othello_is_pasted_or_dropped(person: Person) -> No
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
     }""")
     expect(page.locator("#error")).to_contain_text("cannot be read as a record")
+    person.open_record("1 ７六歩(77)\n**対局 評価値 19\n2 ３四歩(33)\n**対局 評価値 20\n3 ２六歩(27)\n4 ８四歩(83)\n")
+    page.wait_for_selector("#moves li:nth-child(4)")
+    assert len(person.board.state()["judged"]) == 1
+    assert page.locator("#noMistakes").is_hidden()  # the others may be some
 
 
 def test_a_phone_in_japanese(browser: Any, board: Board) -> None:

@@ -72,6 +72,15 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
     assert board.state()["moves"] == []
 
 
+def test_what_an_opponent_thought_is_saved_as_an_evaluation_and_as_no_analysis(board: Board, asked: list[Task]) -> None:
+    board.new(sides=("", "beginner"), moves="7g7f")
+    asked[-1].tell(Answer(1, (Info(nodes=0, win_rate=0.4, pv=("1c1d",)),), "1c1d"))
+    board.news.until(lambda state: state["at"] == 2)
+    text = board.record().decode("cp932")
+    assert "評価値" in text
+    assert "△１四歩" not in text
+
+
 def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
     assert board.do("pause", on=True) == "only two engines can be made to wait"
     assert board.do("step") == "no engine waits"

@@ -7,6 +7,7 @@ It knows no HTTP.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -391,8 +392,10 @@ class Table:
             self._show(answer)
         if not answer.final or not answer.move:
             return
-        if answer.lines:
-            self._review.note(self._game.shown, answer)
+        if (
+            answer.lines and not self._search.watched
+        ):  # what it is worth, but no analysis: a weak opponent likes its move
+            self._review.note(self._game.shown, replace(answer, lines=(replace(answer.lines[0], pv=()),)))
         self._clock.stand()
         seconds = self._pace.seconds if all(self._game.sides) else ANSWER
         self._pace.hold(seconds, lambda: self._carry_out(answer))
@@ -457,6 +460,7 @@ def setup() -> Message:
                 "opponents": [name for name, opponent in game.opponents.items() if opponent.is_there()],
                 "starts": [*game.starts],
                 "near": _near(game.elo),
+                "network": Path(game.network).name,
                 "hasPolicy": game.has_policy,
                 "look": game.look._asdict(),
                 "inDiscs": game.in_discs,

@@ -49,9 +49,11 @@ export class Home {
     $('otherLabel').textContent = this.word('white', begun)
     $('startField').hidden = from.length === 1
     $('startTextLabel').textContent = this.word('sfen', game)
-    const near = this.setup.games[game].near[$('opponent').value] ?? [] // the levels beside it
+    const network = this.setup.networks[game]
+    const measured = network === this.setup.games[game].network
+    const near = measured ? this.setup.games[game].near[$('opponent').value] ?? [] : [] // the levels beside it
     $('strength').textContent = [...near.map(([way, elo, other, won]) => this.word(way).replace('#e', elo).replace('#o', this.word(other)).replace('#n', won)),
-      `${this.word('network')}: ${this.setup.networks[game]}`].join(' ')
+      network && `${this.word('network')}: ${network}`].join(' ')
   }
 
   makeCards () {

@@ -53,6 +53,7 @@ const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number
 
 /** Say what goes on until the answer comes: what it brings about is told before. */
 async function underWay (name, asked) {
+  say('error', '')
   say('status', word(name))
   const answer = await asked
   if (!answer?.ok && $('status').textContent === word(name)) say('status', statusText(state, language))
@@ -171,9 +172,9 @@ function showButtons () {
     policy: setup !== null && !setup.games[state.game].hasPolicy, file: (state.file?.games ?? 1) < 2,
     endReview: !over || !state.moves.length || judged || state.judging, rematch: !over || asked || state.judging || state.file,
     otherLevel: !nextLevel() || asked || state.judging || state.file, previousMistake: !marked || asked,
-    nextMistake: !marked || asked, noMistakes: !judged || marked || asked || state.judging || state.leftAt !== null,
+    nextMistake: !marked || asked, noMistakes: !judged || state.judged.length < state.moves.length || marked || asked || state.judging || state.leftAt !== null,
     retry: asked ? asked.found !== false : !mistakes(state).includes(state.at), answer: !veiled(), progress: !state.judging,
-    practise: (asked ? state.practice.length < 2 && !state.earlier : !state.practice.length) || state.judging,
+    practise: state.practice.length < (asked && !state.earlier ? 2 : 1) || state.judging,
     pauseGame: !state.pace, oneMove: !state.pace?.paused || state.at < state.moves.length || state.thinks, pace: !state.pace
   }
   for (const [id, hidden] of Object.entries(hide)) $(id).hidden = Boolean(hidden)
@@ -194,7 +195,7 @@ function showButtons () {
   const looksThrough = !state.sides[0] && !state.sides[1]
   const [, first] = [
     [state.legal.includes('pass') && state.at === state.moves.length, 'pass'], [state.judging, 'judge'], [state.pace?.paused, 'pauseGame'], [state.watching, 'watch'],
-    [asked?.found && (state.practice.length > 1 || state.earlier), 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
+    [asked?.found && !hide.practise, 'practise'], [asked?.found, 'left'], [asked?.found === false, 'retry'], [asked, ''],
     [state.leftAt !== null, 'left'], [marked, 'nextMistake'], [judged, ''], [over, state.moves.length ? 'endReview' : 'rematch'], [state.file && state.moves.length, 'judge'],
     [!state.moves.length && looksThrough, 'new'], [true, '']
   ].find(([holds]) => holds)
