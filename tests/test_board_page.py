@@ -129,7 +129,9 @@ class Person:
         """A new game, after a text perhaps."""
         self.choose(**chosen)
         self.page.locator("#startText").evaluate("(field, text) => { field.value = text }", text)  # it is folded away
+        before = self.page.locator("body").get_attribute("data-generation")
         self.button("Start").click()
+        self.page.wait_for_selector(f'body:not([data-generation="{before}"])')  # no click meets the game before
 
     def open_record(self, text: str) -> None:
         self.button("Open a record").click()
