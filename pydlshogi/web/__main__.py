@@ -79,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> None:
 def _last_address(address: Path) -> str:
     """Where the board is that runs, or ran last; "" where it has not said so."""
     try:
-        return address.read_text()
+        return address.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 

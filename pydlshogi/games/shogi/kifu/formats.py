@@ -97,5 +97,5 @@ def file_of(games: Sequence[Game], suffix: str, utf8: bool = False) -> bytes:
         raise RecordError(f"{suffix or 'no suffix'} is none of {', '.join(WRITTEN)}")
     format = WRITTEN[suffix]
     if format.between is None and len(games) > 1:
-        raise RecordError(f"{suffix} holds one game, not {len(games)}: choose one of them")
+        raise RecordError(f"{suffix} holds one game, not {len(games)}: choose one by --game N")
     return format.encode((format.between or "").join(map(format.write, games)), utf8)
