@@ -224,15 +224,17 @@ class _Opened:
         self.task = b""
         self.function: Callable[[Any], Any]
         self.stack = ExitStack()
+        self.closing = False
 
     def open(self, task: bytes) -> None:
         if task != self.task:
             self.close()
+            self.closing = False
             self.function = self.stack.enter_context(pickle.loads(task)())
             self.task = task
 
     def close(self) -> None:
-        self.task = b""
+        self.task, self.closing = b"", True
         self.stack.close()
 
 
@@ -278,8 +280,8 @@ def _begin() -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    if not _leaving.is_set():
-        _leaving.set()
+    _leaving.set()
+    if not _opened.closing:  # where the executor swallows the exception, the next signal raises another
         raise SystemExit(number)
 
 
