@@ -36,13 +36,13 @@ class Moves(NamedTuple):
 
     visits: Float64Array
     values: Float64Array
-    """Of the root where a move has none."""
+    """Mean values, 0 to 1; the root's value where a move has no visits."""
     proven: Float64Array
     """As `MoveStats.plies`, 0 where nothing is proven."""
     priors: Float64Array
     """Before noise."""
     shares: Float64Array
-    """Of the improved policy: they sum to 1."""
+    """The improved policy, which sums to 1."""
 
 
 def moves_for(count: int) -> Moves:
@@ -118,27 +118,28 @@ def sampled(moves: Moves, count: int, best: int, opening: bool, sharpness: float
 
 
 class Decisions(NamedTuple):
-    """By the number of its tree, what is asked of a search and what it says."""
+    """What is asked about the search of each tree, and what was decided; the first axis is the number of the tree."""
 
     opening: BoolArray
     sharpness: Float64Array
     draws: Float64Array
     """See `sampled`."""
     full: BoolArray
-    """The position is learned."""
+    """Whether the position is learned."""
     known: Uint16Array
     priors: Float32Array
-    """[trees, most moves]: its moves, and their priors before noise."""
+    """[trees, most moves]: the moves of a root, and their priors before noise."""
     move: Int32Array
-    """The one chosen."""
+    """The move chosen."""
     value: Float64Array
-    """Of the root."""
+    """The value of the root, 0 to 1."""
     packed: Uint32Array
-    """[trees, words]"""
+    """[trees, words]: the root, packed."""
     learned: Int32Array
+    """How many moves of the policy to learn there are."""
     labels: Int32Array
     weights: Float32Array
-    """[trees, most moves], of which `learned` hold: the policy to learn."""
+    """[trees, most moves]: the policy to learn, the first `learned` of each row."""
 
 
 class Chooser:

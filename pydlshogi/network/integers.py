@@ -359,7 +359,7 @@ def _value_tables(tower: Tower, units: Array, channels: int, value_planes: int) 
 def largest_values(tower: Tower, planes: Float32Array) -> Float32Array:
     """The largest value of each map, float32 [tower.maps] above 0, on planes [B, planes, height, width]; in floats.
 
-    They are rounded up to 8 binary digits: by the last ones, which differ from machine to machine, evaluations would.
+    They are rounded up to 8 binary digits. The digits behind differ from machine to machine, and so would evaluations.
     """
     largest = np.full(tower.maps, _LEAST, np.float32)
 

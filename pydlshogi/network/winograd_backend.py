@@ -204,8 +204,8 @@ def _multiply(
 
 @inlined
 def _apart(block: int, blocks: int, numbers: int) -> int:
-    """How far the weights of the blocks from `block` on are apart, of `numbers` each. Behind the last block there is
-    none: it is multiplied again."""
+    """How far the weights of `block` and of the next block are apart: `numbers`, the size of a block. If there is no
+    next block, this one is multiplied twice, and the second product is not used."""
     return numbers if block + BLOCKS <= blocks else 0
 
 

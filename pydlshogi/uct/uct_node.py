@@ -58,9 +58,9 @@ class UctNodeTable:
         """
         self.megabytes = megabytes
         edges_per_node = average_moves + EDGES_PER_BLOCK // 2
-        self._node_bytes = NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
-        """What a node takes without its edges: its record, its state, its slots and its place in `Tree.to_free`."""
-        size = self._node_bytes + edges_per_node * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
+        # Bytes of a node: its record, its state, its slots and its place in `Tree.to_free`; and of its edges.
+        size = NODE.itemsize + state_bytes + int(np.dtype(np.int32).itemsize * (1 + _SLOTS_PER_NODE))
+        size += edges_per_node * _EDGE_BYTES + _STATS_PER_NODE * STAT.itemsize
         # Few enough for 32 bits to name each of their edges and slots.
         self.most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
         self.lock: Final = Mutex()
@@ -94,12 +94,6 @@ class UctNodeTable:
     def fullness(self) -> float:
         """Share of the room in use, 0 to 1."""
         return min(1.0, max(len(self) / self.most_nodes, int(self.tree.heap[USED_EDGES]) / self._most_edges))
-
-    @property
-    def bytes_used(self) -> int:
-        """What the nodes in use take, with what is kept elsewhere for each."""
-        edges = int(self.tree.heap[USED_EDGES]) * _EDGE_BYTES
-        return len(self) * self._node_bytes + edges + int(self.tree.heap[NEXT_STAT]) * STAT.itemsize
 
     def clear(self) -> None:
         """Forget all nodes."""

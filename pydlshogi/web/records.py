@@ -40,9 +40,9 @@ def open_record(data: bytes, shown: str) -> Opened:
     """
     text = decode(data)
     games = _games(data, text, shown)
-    return (
-        [partial(_with_comments, games[0], text), *games[1:]] if _NAME.search(text) or _THOUGHT.search(text) else games
-    )
+    if _NAME.search(text) or _THOUGHT.search(text):
+        return [partial(_with_comments, games[0], text), *games[1:]]
+    return games
 
 
 def _games(data: bytes, text: str, shown: str) -> Opened:

@@ -392,9 +392,8 @@ class Table:
             self._show(answer)
         if not answer.final or not answer.move:
             return
-        if (
-            answer.lines and not self._search.watched
-        ):  # what it is worth, but no analysis: a weak opponent likes its move
+        if answer.lines and not self._search.watched:
+            # What the position is worth, but no analysis: a weak opponent likes its own move.
             self._review.note(self._game.shown, replace(answer, lines=(replace(answer.lines[0], pv=()),)))
         self._clock.stand()
         seconds = self._pace.seconds if all(self._game.sides) else ANSWER

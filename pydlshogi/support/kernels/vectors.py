@@ -21,8 +21,8 @@ intrinsic: Callable[..., Any] = numba_intrinsic
 LANES: Final = 16
 """Numbers in a vector: channels that are computed together, a block."""
 ROWS, BLOCKS = (9, 2) if "+avx512bw" in cpu_target.target_context.codegen().magic_tuple()[2] else (6, 1)
-"""How many rows of inputs are multiplied with how many blocks of weights together: their sums stay in registers, of
-which AVX-512 has 32 for whole vectors. Of weights and inputs each is loaded for all sums that it goes into."""
+"""Rows of inputs and blocks of weights that are multiplied together. Their sums stay in registers: AVX-512 has 32
+registers, each for a whole vector. What is loaded once serves all its sums."""
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _V16, _V32 = ir.VectorType(_I16, LANES), ir.VectorType(_I32, LANES)
