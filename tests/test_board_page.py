@@ -668,7 +668,7 @@ def test_a_record_of_shogi_or_othello_is_pasted_or_dropped(person: Person) -> No
     }""")
     expect(page.locator("#error")).to_contain_text("cannot be read as a record")
     person.open_record("1 ７六歩(77)\n**対局 評価値 19\n2 ３四歩(33)\n**対局 評価値 20\n3 ２六歩(27)\n4 ８四歩(83)\n")
-    page.wait_for_selector("#moves li:nth-child(4)")
+    page.wait_for_selector('body[data-moves="7g7f 3c3d 2g2f 8c8d"]')
     assert len(person.board.state()["judged"]) == 1
     assert page.locator("#noMistakes").is_hidden()  # the others may be some
 
