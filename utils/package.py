@@ -42,7 +42,7 @@ def check(wheel: Path, work: Path) -> None:
     """Install `wheel` where nothing else is; its engine answers. Raises OneLineError."""
     venv.create(work)
     programs = work / ("Scripts" if sys.platform == "win32" else "bin")
-    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", wheel)
+    run(sys.executable, "-m", "pip", "--python", work, "install", wheel)
     said = run(programs / "pydlshogi", text=QUESTIONS).splitlines()
     if missing := [answer for answer in ANSWERS if not any(line.startswith(answer) for line in said)]:
         raise OneLineError(f"the installed engine does not say {', '.join(missing)}; it says {said[-3:]}")

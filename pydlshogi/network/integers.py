@@ -219,8 +219,9 @@ def _shift(digits: Int32Array, outputs: int) -> Int32Array:
 
 def _bias(bias: Array, unit: float, size: int) -> Int32Array:
     """In units of FRACTION digits, with half of a map's unit: sums are cut off, not rounded."""
-    limit = 1 << 30
-    return np.clip(np.round((_padded(bias, size) * unit + 0.5) * (1 << FRACTION)), -limit, limit).astype(np.int32)
+    # NumPy 1 makes float32 of a float32 array and a number of float64, NumPy 2 float64.
+    sums = _padded(bias, size).astype(np.float64) * unit
+    return np.clip(np.round((sums + 0.5) * (1 << FRACTION)), -(1 << 30), 1 << 30).astype(np.int32)
 
 
 def tables_of(tower: Tower, largest: Float32Array, height: int, width: int) -> Tables:
@@ -240,7 +241,7 @@ def tables_of(tower: Tower, largest: Float32Array, height: int, width: int) -> T
         highest = TOP * (np.abs(layer.kernel).sum((1, 2, 3)).max() * ratio + gain / (1 << FRACTION))
         if highest + np.abs(layer.bias * unit[number + 1]).max() > (1 << (30 - FRACTION)):
             raise ModelError(_TOO_LARGE)
-        seen = layer.kernel[None, :, :, 0, 0] if tower.whole else transformed(layer.kernel)
+        seen = layer.kernel[None, :, :, 0, 0].astype(np.float64) if tower.whole else transformed(layer.kernel)
         bottom = _bottom(tower, unit[number])
         inputs_reach = np.array([float(TOP)]) if tower.whole else reach(bottom, TOP + bottom)
         integers, digits = rounded(seen * ratio, inputs_reach)
@@ -274,7 +275,7 @@ def _first_tables(tower: Tower, unit: float, channels: int, height: int, width: 
         height = width = 1
     tall, wide = kernel.shape[2:]
     taps = _padded(kernel.transpose(1, 2, 3, 0).reshape(planes, tall * wide, -1), planes, tall * wide, channels)
-    bias = _padded(tower.first.bias * unit, channels)
+    bias = _padded(tower.first.bias.astype(np.float64) * unit, channels)
     largest = max(np.abs(taps).max(), np.abs(bias).max())
     finer = next((finer for finer in range(FINER, -1, -1) if largest * 2**finer < _LARGEST_WEIGHT), None)
     if finer is None:
@@ -286,13 +287,12 @@ def _first_tables(tower: Tower, unit: float, channels: int, height: int, width: 
         on_board = (rows >= 0) & (rows < height), (columns >= 0) & (columns < width)
         seen = on_board[0][:, None, :, None] & on_board[1][None, :, None, :]
     kinds, kind = np.unique(seen.reshape(height * width, -1), axis=0, return_inverse=True)
-    limit = _LARGEST_WEIGHT
     full = np.einsum("kt,ptc->pkc", kinds.astype(np.float64), taps)
     start = np.round((bias + 0.5) * 2**finer)
     return {
         "tap": aligned(taps.astype(np.int16).ravel()),
-        "full": aligned(np.clip(full, -limit, limit).astype(np.int16).ravel()),
-        "start": aligned(np.tile(np.clip(start, -limit, limit), len(kinds)).astype(np.int16)),
+        "full": aligned(np.clip(full, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).astype(np.int16).ravel()),
+        "start": aligned(np.tile(np.clip(start, -_LARGEST_WEIGHT, _LARGEST_WEIGHT), len(kinds)).astype(np.int16)),
         "kind": kind.ravel().astype(np.int32),
         "finer": finer,
     }
