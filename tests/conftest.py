@@ -30,10 +30,6 @@ for profile, examples in (("default", 15), ("long", 1000)):
 settings.load_profile("default")
 
 
-collect_ignore = [] if "othello" in GAMES else ["test_book_growth.py"]
-"""Tests of a program that knows the game: it grows books of shogi and of Othello."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Without the folder of a game nothing else is missed (test_hidden_game.py): its name stands in its tests'."""
     for game in {"dobutsu", "othello"} - GAMES.keys():

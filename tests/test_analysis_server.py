@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from usi_driver import PATIENCE
 
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
@@ -19,8 +20,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4"}
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
-WAIT = 60
-"""Seconds after which a test has failed."""
 
 Line = dict[str, Any]
 
@@ -38,7 +37,7 @@ class Client:
         self.server.hear(line.encode() for line in lines)
 
     def next(self) -> Line:
-        return self.lines.get(timeout=WAIT)
+        return self.lines.get(timeout=PATIENCE)
 
     def last_of(self, query_id: str) -> Line:
         """The next line of a query that ends it; lines of others are lost."""
@@ -213,7 +212,7 @@ def test_as_a_program() -> None:
     options = [f"--option={name}={value}" for name, value in SETTINGS.items()]
     command = [sys.executable, "-m", "pydlshogi.analysis_server", "--searches", "1", *options]
     asked = b'{"id": "a", "game": "dobutsu", "moves": ["2c2b"], "maxVisits": 5}\n\nno\n{"id": "\xe9"}\n'
-    done = subprocess.run(command, cwd=ROOT, input=asked, capture_output=True, check=False, timeout=WAIT)
+    done = subprocess.run(command, cwd=ROOT, input=asked, capture_output=True, check=False, timeout=PATIENCE)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, len(lines)) == (0, 3)
     assert [line["id"] for line in lines if "id" in line] == ["a"]
@@ -252,4 +251,4 @@ def test_it_ends_with_who_asked_while_a_search_says_nothing() -> None:
     server.stdout.readline()
     server.stdout.close()
     server.stdin.close()
-    assert server.wait(WAIT) == 1
+    assert server.wait(PATIENCE) == 1

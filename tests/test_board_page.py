@@ -1,5 +1,6 @@
 """The board in a real browser: what a person does with it, and that nothing leaves the machine."""
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from test_book import BOOK
+from usi_driver import PATIENCE
 from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Pool
@@ -24,10 +26,8 @@ pytestmark = pytest.mark.usefixtures("short_reviews")
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 CHROMIUM = ("chromium", "chromium-headless-shell", "google-chrome", "chrome")
-WAIT = 60_000
-"""Milliseconds after which a test has failed."""
 expect = playwright.expect
-expect.set_options(timeout=WAIT)
+expect.set_options(timeout=1000 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ class Person:
         self.board = board
         self.wrong: list[str] = []
         """What should not happen: errors, and requests to elsewhere."""
-        page.set_default_timeout(WAIT)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", self._read)
         page.on("request", self._watch)
@@ -129,9 +129,13 @@ class Person:
         """A new game, after a text perhaps."""
         self.choose(**chosen)
         self.page.locator("#startText").evaluate("(field, text) => { field.value = text }", text)  # it is folded away
+        self.start()
+
+    def start(self) -> None:
+        """The game that the dialog says; no click after that meets the one before."""
         before = self.page.locator("body").get_attribute("data-generation")
         self.button("Start").click()
-        self.page.wait_for_selector(f'body:not([data-generation="{before}"])')  # no click meets the game before
+        self.page.wait_for_selector(f'body:not([data-generation="{before}"])')
 
     def open_record(self, text: str) -> None:
         self.button("Open a record").click()
@@ -183,8 +187,7 @@ def test_from_the_first_start_to_the_end_of_a_reviewed_game(browser: Any, tmp_pa
         page.get_by_role("dialog", name="New game").wait_for()  # nobody has to look for it
         page.locator(".card[data-game=dobutsu]").click()
         page.select_option("#opponent", "")
-        person.button("Start").click()
-        page.wait_for_selector(".board.dobutsu")
+        person.start()
         person.play("2c 2b")
         assert page.locator(".danger").get_attribute("data-at") == "2a"
         person.button("New game").click()
@@ -598,6 +601,7 @@ def test_no_practice_is_offered_where_no_person_was_mistaken(person: Person) -> 
     person.review()
     person.press("m")
     person.button("Try again").click()
+    expect(person.button("Answer")).to_be_visible()  # the position before the mistake is shown
     page.locator(".movable").first.click()
     page.locator(".target").first.click()
     expect(page.locator("#sentence")).to_have_text(re.compile(r": right!$|: there is a better move$"))
@@ -712,8 +716,7 @@ def test_a_page_from_elsewhere_gets_nothing(browser: Any, board: Board, tmp_path
     page.close()
 
 
-def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
-    person = Person(browser.new_page(), board)
+def test_the_whole_board_is_in_view(person: Person) -> None:
     box = "const box = document.querySelector('.board')?.getBoundingClientRect()"  # it is drawn anew at each size
     aside = "document.querySelector('aside').getBoundingClientRect().left"
     for width, height in ((1366, 650), (1280, 720), (900, 680), (740, 360)):
@@ -725,7 +728,6 @@ def test_the_whole_board_is_in_view(browser: Any, board: Board) -> None:
     expect(person.button("Start")).to_be_in_viewport(ratio=1)
     person.page.set_viewport_size({"width": 730, "height": 700})
     person.page.wait_for_function(f"() => {{ {box}; return box?.width > 400 }}")  # what stands beside it leaves it room
-    person.leave()
 
 
 def test_a_phone_shows_what_is_wrong_and_long_names(person: Person) -> None:
@@ -748,6 +750,7 @@ def test_a_page_goes_on_where_its_server_was_killed_and_started_again(browser: A
 
     program = start()
     page = browser.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.goto(program.stdout.readline())
     page.wait_for_selector("body[data-generation]")
     page.keyboard.press("Escape")  # it is a game already
@@ -800,7 +803,7 @@ def test_a_position_is_set_up_and_played_from(person: Person) -> None:
     person.button("Play from here").click()
     expect(page.locator("#startText")).to_have_value("4k4/4R4/9/9/9/9/9/9/4K4 w Gr 1")
     page.select_option("#opponent", "")
-    person.button("Start").click()
+    person.start()
     assert person.play("5a 5b") == ["5a5b"]
 
 
@@ -815,6 +818,7 @@ def test_texts_and_pictures_are_taken_elsewhere(browser: Any, board: Board) -> N
         page.select_option("#copyWhat", what)
         page.wait_for_function("before => document.getElementById('copyText').value !== before", arg=before)
         person.button("Copy", exact=True).last.click()
+        expect(person.button("Copied")).to_be_visible()
         texts[what] = page.evaluate("navigator.clipboard.readText()")
     assert "７六歩(77)" in texts["record"]
     assert texts["position"] == "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2"
@@ -880,7 +884,7 @@ def test_a_book_is_looked_at_and_played_from(browser: Any, tmp_path: Path) -> No
 def test_reasons_are_japanese(browser: Any, board: Board) -> None:
     board.new("shogi")
     person = Person(browser.new_page(locale="ja-JP"), board)
-    page, error = person.page, person.page.locator("#error")
+    told = "reason => import('./words.js').then(words => words.reasonIn('ja', reason))"
     rows = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/"
     positions = {
         "abc": "sfen には盤面、手番 (b か w)、持ち駒、手数を書きます",
@@ -905,15 +909,10 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         "PI\n+\n+XX": "「+XX」は指し手ではありません",
     }
     for text, reason in positions.items():
-        person.button("新規対局").click()
-        page.locator("#startText").evaluate("(field, text) => { field.value = text }", text)
-        person.button("開始").click()
-        expect(error).to_have_text(reason)
+        assert person.page.evaluate(told, board.begin(start=text)) == reason
     for text, reason in records.items():
-        person.button("棋譜を開く").click()
-        page.fill("#recordText", text)
-        person.button("棋譜を開く").last.click()
-        expect(error).to_have_text(f"棋譜を読めません: {reason}")
+        said = json.loads(board.ask("POST", "/record", text.encode())[1])["error"]
+        assert person.page.evaluate(told, said) == f"棋譜を読めません: {reason}"
     person.leave()
 
 

@@ -26,12 +26,11 @@ from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.support import OneLineError
 from tests.scripted_player import ScriptedPlayer, names
+from tests.usi_driver import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = ROOT.parent / "shogi-server" / "shogi-server"
 """In a checkout of https://github.com/TadaoYamaoka/shogi-server beside ours."""
-WAIT = 30.0
-"""Seconds after which what does not come fails the test."""
 START = """\
 P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
 P2 * -HI *  *  *  *  * -KA *
@@ -99,7 +98,7 @@ class Peer:
     """A connection, as the server has it."""
 
     def __init__(self, connection: socket.socket) -> None:
-        connection.settimeout(WAIT)
+        connection.settimeout(PATIENCE)
         self._socket, self._lines = connection, connection.makefile("rb")
 
     def say(self, text: str) -> None:
@@ -139,11 +138,11 @@ class Table:
 
     def __init__(self, folder: Path, **patience: float) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self._listener.settimeout(WAIT)
+        self._listener.settimeout(PATIENCE)
         port = self._listener.getsockname()[1]
         self.folder, self.said = folder, list[str]()
         self.player = Player()
-        quick = Patience(**({"pause": 0.01, "longest_pause": 0.02, "answer": WAIT, "slack": WAIT} | patience))
+        quick = Patience(**({"pause": 0.01, "longest_pause": 0.02, "answer": PATIENCE, "slack": PATIENCE} | patience))
         engine = self.player.engine()
         self._thinker = Thinker(engine)
         login = Login("127.0.0.1", port, "me", "secret")
@@ -168,7 +167,7 @@ class Table:
 
     def ended(self) -> list[Game]:
         """The records, once all has been played."""
-        self._thread.join(WAIT)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), self.said
         self._thinker.close()
         return [read(path)[0] for path in sorted(self.folder.glob("*.csa"), key=lambda path: len(path.name))]
@@ -273,7 +272,6 @@ def test_half_lines_garbage_and_a_second_proposal_change_nothing(table: Table) -
     assert peer.hear().startswith("+7776FU")
     peer.raw(b"+77")
     peer.raw("76FU,T3\r\n\0\xff\nLOGIN:me OK\n将棋\n+2726FU,T1\n-99ZZ\n#NONSENSE\n##[CHAT] hello\n-33".encode())
-    assert table.said[-1].startswith("began")
     peer.raw(b"34FU,T99999999999999999999\n")
     assert peer.hear().startswith("+")
     peer.say(summary("game-2"))
@@ -298,11 +296,11 @@ def test_a_move_that_the_server_makes_for_us_counts_and_the_end_stops_the_search
     peer = table.start().connected().begin()
     table.player.asked.get()
     peer.say("+2726FU,T1")
-    assert table.player.stopped.get(timeout=WAIT)
+    assert table.player.stopped.get(timeout=PATIENCE)
     peer.say("-3334FU,T1")
     table.player.asked.get()
     peer.say("#TIME_UP\n#LOSE")
-    assert table.player.stopped.get(timeout=WAIT)
+    assert table.player.stopped.get(timeout=PATIENCE)
     (game,) = table.ended()
     assert game.usi == ("2g2f", "3c3d")
 
@@ -346,7 +344,7 @@ def test_a_record_of_another_game_is_not_written_over(table: Table) -> None:
     (table.folder / "game-1.csa").write_text("precious")
     peer = table.start().connected().begin()
     peer.say("#CHUDAN")
-    table._thread.join(WAIT)
+    table._thread.join(PATIENCE)
     assert (table.folder / "game-1.csa").read_text() == "precious"
     assert len(read(table.folder / "game-1-2.csa")) == 1
 
@@ -397,21 +395,30 @@ def test_a_first_login_that_fails_ends_it(tmp_path: Path, patience: dict[str, fl
     assert table.failure
 
 
-@pytest.mark.parametrize("where", ["summary", "agreement", "game", "illegal", "flood"])
-def test_a_server_that_falls_silent_is_left(tmp_path: Path, where: str) -> None:
-    table = Table(tmp_path, answer=0.2, agreement=0.2, slack=0.2).start()
-    peer = table.connected()
-    clock = "Total_Time:0\nByoyomi:0\nIncrement:0" if where == "illegal" else "Total_Time:0\nTime_Unit:1msec\nByoyomi:1"
-    terms = summary(turn="-", clock=clock)
+SILENT = summary(turn="-", clock="Total_Time:0\nTime_Unit:1msec\nByoyomi:1")
+ILLEGAL = summary(turn="-", clock="Total_Time:0\nByoyomi:0\nIncrement:0")
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [("answer", SILENT[:100]), ("agreement", SILENT), ("agreement", SILENT + 1000 * "\n"),
+     ("slack", f"{SILENT}\nSTART:game-1"), ("slack", f"{ILLEGAL}\nSTART:game-1\n+7775FU,T1")],
+    ids=["summary", "agreement", "flood", "game", "illegal"],
+)  # fmt: skip
+def test_a_server_that_falls_silent_is_left(table: Table, limit: str, said: str) -> None:
+    """It has little time from the login on, and enough of it again when the next try begins."""
+    patience = table.client._patience
+
+    def hear(text: str) -> None:
+        if text.startswith("logged in"):
+            table.client._patience = patience._replace(**{limit: 0.2})
+        elif "the next try" in text:
+            table.client._patience = patience
+
+    table.client._say = hear
+    peer = table.start().connected()
     peer.hear()
-    peer.say("LOGIN:me OK")
-    peer.say(terms if where != "summary" else terms[:100])
-    if where in {"game", "illegal"}:
-        peer.say("START:game-1")
-    if where == "illegal":
-        peer.say("+7775FU,T1")
-    if where == "flood":
-        peer.raw(b"\n" * 1000)
+    peer.say(f"LOGIN:me OK\n{said}")
     table.connected().begin().say("#RESIGN\n#WIN")
     games = table.ended()
     assert [game.win for game in games][-1] == "b"
@@ -440,14 +447,15 @@ def test_a_full_disk_does_not_cost_the_game(table: Table) -> None:
 
 def test_nobody_listens_and_there_is_no_password(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.delenv("CSA_PASSWORD", raising=False)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    words = f"127.0.0.1 --port {port} --user me --option Backend=uniform --records".split()
-    assert csa.main([*words, str(tmp_path)]) == 1
-    assert "CSA_PASSWORD: there is no password" in capsys.readouterr().err
-    monkeypatch.setenv("CSA_PASSWORD", "x")
-    assert csa.main([*words, str(tmp_path)]) == 1
-    assert f"127.0.0.1:{port}: " in capsys.readouterr().err
+    with socket.socket() as taken:  # so that nobody else listens there
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        words = f"127.0.0.1 --port {port} --user me --option Backend=uniform --records".split()
+        assert csa.main([*words, str(tmp_path)]) == 1
+        assert "CSA_PASSWORD: there is no password" in capsys.readouterr().err
+        monkeypatch.setenv("CSA_PASSWORD", "x")
+        assert csa.main([*words, str(tmp_path)]) == 1
+        assert f"127.0.0.1:{port}: " in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ def test_what_cannot_be_done_is_said_in_a_line_and_leaves_nothing(
 
 
 def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr("pydlshogi.training.journal.EVERY", 0.01)
+    monkeypatch.setattr("pydlshogi.training.journal.EVERY", 0.001)
     line = one_more_cycle(copied(run, tmp_path), "--full-share", "0")
     assert (line["positions"], line["exact"]) == (0, 0)
     assert line["policy_loss"] is line["false_resignations"] is None

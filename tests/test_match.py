@@ -14,6 +14,7 @@ from select import select
 import pytest
 from cshogi.elo import Elo as SingleGames
 from scripted_engines import games, heard, scripted
+from usi_driver import PATIENCE
 
 from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support import OneLineError
@@ -370,7 +371,7 @@ class TestMatch:
             assert f"{out} is in use by another process" in capsys.readouterr().err
             process.send_signal(how)
             _, errors = process.communicate()
-            ended, _, _ = select([pipe], [], [], 60.0)
+            ended, _, _ = select([pipe], [], [], PATIENCE)
             assert ended, "closed by the end of the engine"
         assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
         assert how == signal.SIGKILL or errors.splitlines()[-1].startswith("match: stopped")

@@ -72,7 +72,7 @@ def test_long_work_lets_short_work_in_whenever_it_passes_the_lock_on() -> None:
     count_often(mutex.addresses, numbers, 1)
     short = Thread(target=count_often, args=(mutex.addresses, numbers, 1000))
     short.start()
-    count_until(mutex.addresses, numbers, 1001, 50 * ROUNDS)
+    count_until(mutex.addresses, numbers, 1001, 1000 * ROUNDS)
     assert numbers[0] == 1001
     short.join()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
+from usi_driver import PATIENCE
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.protocols.gtp import Gtp, interrupts
@@ -143,9 +144,9 @@ def test_thinking_can_be_interrupted() -> None:
         for _ in range(2):
             engine.thinking.clear()
             send("reg_genmove b")
-            assert engine.thinking.wait(60)
+            assert engine.thinking.wait(PATIENCE)
             send("# interrupt")
-            assert said.get(timeout=60) == "= D3\n\n"
+            assert said.get(timeout=PATIENCE) == "= D3\n\n"
 
 
 @pytest.mark.parametrize("line", ["genmove b", "reg_genmove b", "hint"])
@@ -168,7 +169,7 @@ def test_a_controller_that_dies_takes_the_thinking_along() -> None:
         engine.stdin.close()
         engine.stdout.close()
         try:
-            assert engine.wait(60) == 1
+            assert engine.wait(PATIENCE) == 1
         finally:
             engine.kill()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
+from usi_driver import PATIENCE
 
 from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard, interrupts
@@ -94,10 +95,10 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
     engine, said, heard = Waiting(), queue.SimpleQueue[str](), list[str]()
     with speaking(lambda lines: NBoard(loaded(engine), said.put).run(read_ahead(lines, interrupts))) as send:
         send(command)
-        assert engine.thinking.wait(60)
+        assert engine.thinking.wait(PATIENCE)
         send("ping 7")
         while "pong 7" not in heard:
-            heard.append(said.get(timeout=60))
+            heard.append(said.get(timeout=PATIENCE))
     assert heard[-2:] == ["status", "pong 7"]
     assert any(line.startswith(("===", "search")) for line in heard)
 
@@ -105,7 +106,7 @@ def test_whatever_is_said_ends_the_thinking(command: str) -> None:
 def test_the_process_speaks_as_well() -> None:
     command = [sys.executable, "-m", "pydlshogi.games.othello.protocols.serve"]
     lines = f"nboard 2\nset depth 60\nset game {GAME}\nhint 1\n"  # the end of the lines ends the thinking
-    done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(command, input=lines, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[:2] == ["set myname pydlshogi alpha-beta", "set myname pydlshogi alpha-beta 60"]
     assert any(line.startswith("search ") for line in done.stdout.splitlines())
     assert done.stderr == ""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from both_boards import ReplayedBoards
 from tic_tac_toe import TicTacToe
+from usi_driver import PATIENCE
 
 from pydlshogi.bench import MIDDLE_GAME, make_playouts, new_search
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
@@ -49,7 +50,7 @@ def test_one_thread_gathers_while_another_waits_for_its_evaluation() -> None:
         def evaluate(self, batch: Batch) -> Evaluations:
             self.batches += 1
             if self.batches in (2, 3):
-                both.wait(timeout=60)
+                both.wait(timeout=PATIENCE)
             return super().evaluate(batch)
 
     search = search_of_start()
@@ -70,7 +71,7 @@ def test_the_batch_of_another_thread_is_not_waited_for() -> None:
         def evaluate(self, batch: Batch) -> Evaluations:
             if threading.current_thread() is not here:
                 out.set()
-                assert awaited.wait(timeout=60)
+                assert awaited.wait(timeout=PATIENCE)
             return super().evaluate(batch)
 
     search = search_of_start()
@@ -96,14 +97,14 @@ def test_a_thread_that_asks_for_work_does_not_keep_the_search_from_ending() -> N
             return 4
         if holding.is_set():
             asked.set()
-            assert left.wait(timeout=60)
+            assert left.wait(timeout=PATIENCE)
         return 0
 
     pipeline = Pipeline(search_of_start(), UniformEvaluator(), 4, threads=2)
     with pipeline.running(wanted):
         pipeline.step(wanted)
         holding.set()
-        assert asked.wait(timeout=60)
+        assert asked.wait(timeout=PATIENCE)
     left.set()
     pipeline.close()
 

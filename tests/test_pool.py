@@ -55,8 +55,8 @@ NODE = {"object_store_memory": 80 << 20, "include_log_monitor": False}
 RAY = """
 ENABLE_WINDOWS_OR_OSX_CLUSTER=0 AUTH_MODE=disabled USAGE_STATS_ENABLED=0 DEDUP_LOGS_SKIP_REGEX=.
 enable_worker_prestart=0 prestart_worker_first_driver=0 worker_niceness=0 worker_register_timeout_seconds=250
-health_check_period_ms=500 health_check_timeout_ms=2000 health_check_failure_threshold=3
-grpc_client_keepalive_time_ms=1000 grpc_client_keepalive_timeout_ms=9000
+health_check_period_ms=500 health_check_timeout_ms=10000 health_check_failure_threshold=3
+grpc_client_keepalive_time_ms=1000 grpc_client_keepalive_timeout_ms=30000
 """
 """It listens to this machine alone, starts workers when there is work, patiently, and soon misses a silent machine."""
 
@@ -148,6 +148,7 @@ def test_what_a_task_raises_is_raised_here_and_a_machine_that_lacks_a_package_is
         list(pool.map(Plain(pool_tasks.lacking), [1]))
 
 
+@pytest.mark.long
 def test_machines_may_come_and_be_killed_or_cut_off(cluster, cluster_workers, environment, log) -> None:
     last = inf
     items = takewhile(lambda item: item < last, count())
@@ -239,7 +240,8 @@ def test_without_ray_a_cluster_is_refused(environment: Path, monkeypatch: pytest
 
 def test_a_cluster_that_does_not_answer_is_named(environment: Path) -> None:
     cluster = pytest.importorskip("pydlshogi.support.cluster", reason="needs Ray: sh bat/environment.sh cluster")
-    with socket.create_server(("127.0.0.1", 0)) as left:
-        address = f"127.0.0.1:{left.getsockname()[1]}"
-    with pytest.raises(PoolError, match=f"^cluster {address}: no answer; "):
-        cluster.RayPool(address, 0)
+    with socket.socket() as taken:  # so that nobody else listens there
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(PoolError, match=f"^cluster {address}: no answer; "):
+            cluster.RayPool(address, 0)

@@ -12,7 +12,7 @@ import cshogi
 import pytest
 from scripted_player import ScriptedPlayer
 from thinker import options_of
-from usi_driver import InProcess
+from usi_driver import PATIENCE, InProcess
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.game import GAME as shogi
@@ -52,7 +52,7 @@ def talk_to() -> Iterator[Talk]:
     """Starts a conversation with a player made for one test; it is not ready yet."""
     conversations: list[InProcess] = []
 
-    def begin(player: ScriptedPlayer, keep_alive: float = 60.0) -> InProcess:
+    def begin(player: ScriptedPlayer, keep_alive: float = PATIENCE) -> InProcess:
         conversations.append(InProcess(player.engine(), keep_alive))
         return conversations[-1]
 
@@ -148,7 +148,7 @@ class Gated(ScriptedPlayer):
         load = super().loading(options)
 
         def wait_and_load() -> Loaded:
-            assert self.gate.wait(60)
+            assert self.gate.wait(PATIENCE)
             return load()
 
         return wait_and_load
@@ -202,7 +202,7 @@ def test_blank_lines_while_loading_and_none_after(talk_to: Talk) -> None:
     assert set(engine.until("readyok")[:-1]) <= {""}
     for thread in threading.enumerate():
         if thread.name == "keep-alive":
-            thread.join(60)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
 

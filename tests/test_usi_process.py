@@ -169,7 +169,9 @@ def test_a_real_client_plays_a_whole_game(tmp_path: Path, monkeypatch: pytest.Mo
     engine.chmod(0o755)
     options = {"Backend": "uniform", "USI_Hash": 16, "Const_Playout": 20}
     both = {"options1": options, "options2": options, "games": 1, "csa": str(tmp_path)}
-    result = cshogi.cli.main(str(engine), str(engine), **both, byoyomi=1000, draw=30, ponder=True, print_summary=False)
+    result = cshogi.cli.main(
+        str(engine), str(engine), **both, byoyomi=60_000, draw=30, ponder=True, print_summary=False
+    )
     assert result["total"] == 1
     (record,) = [record for file in tmp_path.glob("*.csa") for record in cshogi.CSA.Parser.parse_file(str(file))]
     assert len(record.moves) == 30 or record.endgame in {"%TORYO", "%KACHI"}

@@ -18,7 +18,8 @@ from typing import Any
 import cshogi
 import numpy as np
 import pytest
-from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, WAIT, Board, Message, News, served, serving, unbegun
+from usi_driver import PATIENCE
+from web_board import FIXTURES, MATE_IN_ONE, ROOT, SETTINGS, Board, Message, News, served, serving, unbegun
 
 from pydlshogi.analysis_server.pool import Answer, Pool, Task
 from pydlshogi.catalogue import GAMES
@@ -166,12 +167,10 @@ IN_JAPANESE = "▲７六歩(77) △３四歩(33) ▲２二角成(88) △同銀(3
 
 @pytest.mark.parametrize(
     ("game", "start", "moves", "english", "japanese"),
-    [
-        ("shogi", "even", "7g7f 3c3d 8h2b+ 3a2b B*5e", "P7g-7f P3c-3d B8hx2b+ S3ax2b B*5e", IN_JAPANESE),
-        ("shogi", "rook handicap", "3c3d 7g7f", "P3c-3d P7g-7f", "△３四歩(33) ▲７六歩(77)"),
-        ("dobutsu", "even", "2c2b 1a2b P*3b", "C2cx2b E1ax2b C*3b", "▲２二ひよこ(23) △同ぞう(11) ▲３二ひよこ打"),
-    ],
-)
+    [("shogi", "even", "7g7f 3c3d 8h2b+ 3a2b B*5e", "P7g-7f P3c-3d B8hx2b+ S3ax2b B*5e", IN_JAPANESE),
+     ("shogi", "rook handicap", "3c3d 7g7f", "P3c-3d P7g-7f", "△３四歩(33) ▲７六歩(77)"),
+     ("dobutsu", "even", "2c2b 1a2b P*3b", "C2cx2b E1ax2b C*3b", "▲２二ひよこ(23) △同ぞう(11) ▲３二ひよこ打")],
+)  # fmt: skip
 def test_moves_are_written_as_people_write_them(
     board: Board, game: str, start: str, moves: str, english: str, japanese: str
 ) -> None:
@@ -200,10 +199,10 @@ def test_a_line_of_the_engine_can_be_followed(board: Board, asked: list[Task], g
 def test_an_engine_of_a_level_or_that_gives_pieces_plays_on() -> None:
     pool = Pool(1, {**SETTINGS, "Resign_Threshold": "1000"})  # all is lost from the first move on
     with served(pool) as board:
-        board.new(sides=("full strength", ""), clock=[0, 1])
+        board.new(sides=("full strength", ""), clock=[30, 0])
         assert board.news.until(lambda state: state["ending"])["ending"] == {"reason": "resignation", "winner": 1}
         for start, sides in (("even", ("easy", "")), ("six pieces", ("", "full strength"))):
-            board.new(start=start, sides=sides, clock=[0, 1])
+            board.new(start=start, sides=sides, clock=[30, 0])
             state = board.news.until(lambda state: state["at"] or state["ending"])
             assert (state["at"], state["ending"]) == (1, None)
     pool.close(cancel=True)
@@ -220,9 +219,8 @@ def test_the_search_is_seen(board: Board) -> None:
     assert info["winRate"] == pytest.approx(1 - info["rootInfo"]["winrate"])
     assert board.state()["winRates"][0] is not None
     assert board.do("watch", on=True, lines=2) == ""
-    generation = board.state()["generation"]
     # What is known already is shown until then.
-    info = board.news.until(lambda info: info["generation"] == generation and len(info["moveInfos"]) != 5, "info")
+    info = board.news.until(lambda info: len(info["moveInfos"]) != 5, "info")
     assert len(info["moveInfos"]) == 2
     assert board.do("watch", on=True, lines=0) == "1 to 20 candidates can be shown"
 
@@ -375,7 +373,6 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
     ("text", "game", "moves"),
     [
         ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
-        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
         ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
         ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
         ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
@@ -412,16 +409,11 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
 
 @pytest.mark.parametrize(
     ("game", "start", "plies"),
-    [
-        ("dobutsu", "even", 3),
-        ("othello", "even", 0),
-        ("othello", "even", 3),
-        ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3),
-        ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
-        ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
-        ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3),
-    ],
-)
+    [("dobutsu", "even", 3), ("othello", "even", 0), ("othello", "even", 3),
+     ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3), ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
+     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
+     ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
+)  # fmt: skip
 def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies: int) -> None:
     board.new(game, start)
     for _ in range(plies):
@@ -519,11 +511,9 @@ def test_a_review_that_was_saved_is_opened_with_the_same_numbers(board: Board) -
 
 @pytest.mark.parametrize(
     ("game", "moves", "candidates"),
-    [
-        ("dobutsu", "startpos moves 1d1c 3a3b 2c2b 3b2b 3d2c P*3b 2c3b 2b1b 1c1d 1a2b", 5),
-        ("othello", "e6d6c3f4d7c5g4g3c4g5b5c7f5a5", 1),
-    ],
-)
+    [("dobutsu", "startpos moves 1d1c 3a3b 2c2b 3b2b 3d2c P*3b 2c3b 2b1b 1c1d 1a2b", 5),
+     ("othello", "e6d6c3f4d7c5g4g3c4g5b5c7f5a5", 1)],
+)  # fmt: skip
 def test_a_review_of_any_game_is_opened_as_it_was_saved(board: Board, game: str, moves: str, candidates: int) -> None:
     board.new(game, moves, sides=("", "beginner"))
     reviewed = board.review()
@@ -883,12 +873,10 @@ def test_a_mate_is_a_problem_that_the_solver_defends(board: Board) -> None:
 
 @pytest.mark.parametrize(
     ("game", "start", "moves", "win_rate"),
-    [
-        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "5i5h 1a1b 5h5i 1b1a " * 3, 0.5),
-        ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, 0),  # perpetual check
-        ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, 0.5),
-    ],
-)
+    [("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "5i5h 1a1b 5h5i 1b1a " * 3, 0.5),
+     ("shogi", "8k/9/9/9/9/9/9/7R1/4K4 b - 1", "2h1h 1a2a 1h2h 2a1a " * 3, 0),  # perpetual check
+     ("dobutsu", "k2/3/3/2K b - 1", "1d2d 3a2a 2d1d 2a3a " * 2, 0.5)],
+)  # fmt: skip
 def test_a_game_that_a_repetition_ended_is_worth_what_the_rules_say(
     board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: str, start: str, moves: str, win_rate: float
 ) -> None:
@@ -936,7 +924,6 @@ def test_every_page_sees_the_same(board: Board) -> None:
 
 
 def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pydlshogi.web.server.NOBODY_LOOKS", 0.01)
     table, found = board.server.table, threading.Event()
     nobody_looks = table.nobody_looks
 
@@ -944,12 +931,13 @@ def test_where_no_page_looks_any_more_nothing_is_watched(board: Board, monkeypat
         nobody_looks()
         found.set()
 
-    monkeypatch.setattr(table, "nobody_looks", find_nobody)
     board.play("7g7f")
     assert board.do("watch", on=True) == ""
     board.news.until(lambda info: info["rootInfo"]["visits"] > 20, "info")
+    monkeypatch.setattr(table, "nobody_looks", find_nobody)
+    monkeypatch.setattr("pydlshogi.web.server.NOBODY_LOOKS", 0.01)
     board.news.close()
-    assert found.wait(WAIT)
+    assert found.wait(PATIENCE)
     state = board.state()
     assert (state["watching"], state["moves"]) == (False, ["7g7f"])
 
@@ -1069,7 +1057,7 @@ def test_strangers_get_nothing(board: Board, headers: dict[str, str]) -> None:
 )
 def test_a_request_that_drips_is_ended(board: Board, monkeypatch: pytest.MonkeyPatch, begun: str) -> None:
     monkeypatch.setattr("pydlshogi.web.server.REQUEST_TIME", 0.3)
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+    with socket.create_connection(("127.0.0.1", board.port), timeout=PATIENCE) as connection:
         connection.sendall(begun.format(head=f"Host: {board.host}\r\nX-Token: {board.token}\r\n").encode())
         connection.settimeout(0.05)
         with suppress(ConnectionError):
@@ -1088,7 +1076,7 @@ def test_only_the_page_is_served_and_news_want_the_token(board: Board) -> None:
 
 
 def test_the_page_is_all_there_and_strict(board: Board) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=WAIT)
+    connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=PATIENCE)
     for name in ("", *(path.name for path in PAGE.iterdir())):
         connection.request("GET", f"/{name}", headers={"Host": board.host})
         answer = connection.getresponse()
@@ -1112,19 +1100,12 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "length", "status"),
-    [
-        ("/do", str(LARGEST_COMMAND + 1), 413),
-        ("/record", str(LARGEST_RECORD + 1), 413),
-        ("/do", "9" * 5000, 413),
-        ("/do", "-1", 411),
-        ("/do", "", 411),
-        ("/nowhere", "0", 404),
-        ("/record", "99", 400),  # more than comes
-    ],
-)
+    [("/do", str(LARGEST_COMMAND + 1), 413), ("/record", str(LARGEST_RECORD + 1), 413), ("/do", "9" * 5000, 413),
+     ("/do", "-1", 411), ("/do", "", 411), ("/nowhere", "0", 404), ("/record", "99", 400)],  # more than comes
+)  # fmt: skip
 def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
     head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", f"Content-Length: {length}"]
-    with socket.create_connection(("127.0.0.1", board.port), timeout=WAIT) as connection:
+    with socket.create_connection(("127.0.0.1", board.port), timeout=PATIENCE) as connection:
         connection.sendall("\r\n".join([*head, "\r\nstartpos moves 7g7f"]).encode())
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(100).startswith(f"HTTP/1.1 {status} ".encode())
@@ -1157,10 +1138,10 @@ def test_as_a_program(tmp_path: Path) -> None:
     try:
         address = program.stdout.readline()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#([\w-]{20,})\n", address)
-        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=WAIT)
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=PATIENCE)
         connection.request("GET", "/")
         assert b"<title>pydlshogi board</title>" in connection.getresponse().read()
-        second = subprocess.run(command, **how, text=True, timeout=WAIT, check=False)
+        second = subprocess.run(command, **how, text=True, timeout=PATIENCE, check=False)
         assert (second.returncode, second.stdout) == (0, address)
         assert second.stderr.startswith("board: it runs already")
         assert os.name != "posix" or (tmp_path / "pydlshogi" / "board.address").stat().st_mode & 0o77 == 0
@@ -1174,7 +1155,7 @@ def test_as_a_program(tmp_path: Path) -> None:
 def test_other_machines_are_answered_only_where_that_is_wanted(pool: Pool, network: str, answered: bool) -> None:
     with BoardServer(lambda tell: Table(pool, tell), network=network) as server, serving(server) as board:
         host = f"127.0.0.2:{board.port}"
-        connection = http.client.HTTPConnection("127.0.0.2", board.port, timeout=WAIT)
+        connection = http.client.HTTPConnection("127.0.0.2", board.port, timeout=PATIENCE)
         if not answered:
             with pytest.raises(ConnectionRefusedError):
                 connection.request("GET", "/")

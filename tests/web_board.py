@@ -4,9 +4,11 @@ import http.client
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from usi_driver import PATIENCE
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.web.server import BoardServer
@@ -16,8 +18,6 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
-WAIT = 60
-"""Seconds after which a test has failed."""
 
 Message = dict[str, Any]
 
@@ -26,7 +26,8 @@ class News:
     """The stream of events that a page listens to."""
 
     def __init__(self, board: "Board") -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=WAIT)
+        self._table = board.server.table
+        self._connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=PATIENCE)
         self._connection.request("GET", f"/news?token={board.token}")
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200
@@ -39,8 +40,9 @@ class News:
                 return json.loads(fields["data"])
 
     def until(self, wanted: Any, kind: str = "state") -> Message:
-        """The next message of that kind that is as wanted."""
-        while not wanted(message := self.next(kind)):
+        """The next message of that kind that is as wanted, of the game as it is now: older ones may be on their way."""
+        now = self._table.generation
+        while (message := self.next(kind))["generation"] < now or not wanted(message):
             pass
         return message
 
@@ -68,7 +70,7 @@ class Board:
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         """Status and body of one request; headers with _ for -."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         given = {"Host": self.host, "Origin": f"http://{self.host}", "X_Token": self.token} | headers
         try:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in given.items()})
@@ -110,7 +112,8 @@ class Board:
     def review(self) -> Message:
         """The state once the whole game has been judged."""
         assert self.do("judge", on=True) == ""
-        return self.news.until(lambda state: state["summary"] and not state["judging"])
+        with closing(News(self)) as news:
+            return news.until(lambda state: state["summary"] and not state["judging"])
 
     def play(self, moves: str, at: int | None = None) -> None:
         """At the position shown, or after that many moves."""
