@@ -884,7 +884,7 @@ def test_a_book_is_looked_at_and_played_from(browser: Any, tmp_path: Path) -> No
 def test_reasons_are_japanese(browser: Any, board: Board) -> None:
     board.new("shogi")
     person = Person(browser.new_page(locale="ja-JP"), board)
-    told = "reason => import('./words.js').then(words => words.reasonIn('ja', reason))"
+    in_japanese = "reason => import('./words.js').then(words => words.reasonIn('ja', reason))"
     rows = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/"
     positions = {
         "abc": "sfen には盤面、手番 (b か w)、持ち駒、手数を書きます",
@@ -909,10 +909,10 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
         "PI\n+\n+XX": "「+XX」は指し手ではありません",
     }
     for text, reason in positions.items():
-        assert person.page.evaluate(told, board.begin(start=text)) == reason
+        assert person.page.evaluate(in_japanese, board.begin(start=text)) == reason
     for text, reason in records.items():
         said = json.loads(board.ask("POST", "/record", text.encode())[1])["error"]
-        assert person.page.evaluate(told, said) == f"棋譜を読めません: {reason}"
+        assert person.page.evaluate(in_japanese, said) == f"棋譜を読めません: {reason}"
     person.leave()
 
 
