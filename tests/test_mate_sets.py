@@ -87,7 +87,7 @@ def test_our_engine_finds_mates_and_claims_no_other(way: list[str], tmp_path: Pa
     mates, none = tmp_path / "mates", tmp_path / "none"
     mates.write_text("".join(f"{sfen} moves{' x' * plies}\n" for sfen, plies in MATES[:4]))
     none.write_text(f"{BARE}\n")
-    options = [f"--option={option}" for option in ("Backend=uniform", "USI_Hash=16", "Resign_Threshold=0")]
+    options = [f"--option={option}" for option in ("Backend=uniform", "USI_Hash=16", "Const_Playout=10")]
     assert main([str(mates), str(none), *options, *way]) == 0
     first, second = capsys.readouterr().out.splitlines()[2:]
     assert first.startswith("| mates | 4 | 4 (100.0 %) | 0 | 0 |")

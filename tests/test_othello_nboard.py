@@ -24,7 +24,7 @@ def answers(player: LowestSquare, *lines: str) -> list[str]:
     """What is said; moves took no time."""
     said: list[str] = []
     NBoard(loaded(player), said.append).run(read_ahead(lines, interrupts))
-    return [re.sub(r"([/ ])0\.\d\d$", r"\g<1>0.00", line) for line in said]
+    return [re.sub(r"([/ ])\d+\.\d\d$", r"\g<1>0.00", line) for line in said]
 
 
 def ask(*lines: str) -> list[str]:
