@@ -11,8 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import closing
-from functools import partial
+from contextlib import closing, suppress
 from pathlib import Path
 
 from pydlshogi.games.shogi.csa.client import Client, Login
@@ -26,7 +25,39 @@ from pydlshogi.support.files import read_plain, reserved
 _USER = re.compile(r"[\w@.-]{1,32}", re.ASCII)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _password(file: Path | None) -> str:
+    """Raises OneLineError, OSError."""
+    text = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
+    password = text.strip()
+    if len(password.split()) != 1:
+        why = "a password has no blanks" if password else "there is no password"
+        raise OneLineError(f"{file or 'CSA_PASSWORD'}: {why}")
+    return password
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # as for the log
+        print(line, flush=True)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not _USER.fullmatch(options.user):
+        raise OneLineError("--user is 1 to 32 letters, digits, and _ @ - .")
+    login = Login(options.host, options.port, options.user, _password(options.password_file))
+    options.records.mkdir(parents=True, exist_ok=True)
+    logging.raiseExceptions = False  # a full disk must not cost the game
+    logging.basicConfig(
+        filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"
+    )
+    engine = GAME.mcts()
+    set_given(engine.options, options.option)
+    with reserved(options.records), closing(Thinker(engine)) as thinker:
+        for remark in thinker.remarks:
+            _say(remark)
+        Client(login, engine, thinker, options.records, _say, comments=options.floodgate).play(options.games)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("pydlshogi.csa", __doc__)
     parser.add_argument("host", help="as wdoor.c.u-tokyo.ac.jp")
     parser.add_argument("--port", type=bounded(1, 65535), default=4081, metavar="N", help="(default: %(default)s)")
@@ -39,38 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=Path, default=Path("csa"), metavar="FOLDER", help="(default: %(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="add every line sent and received to it")
     add_option_setting(parser)
-    return parser
-
-
-def _password(file: Path | None) -> str:
-    """Raises OneLineError, OSError."""
-    text = os.environ.get("CSA_PASSWORD", "") if file is None else read_plain(file, 1 << 10).decode("utf-8", "replace")
-    password = text.strip()
-    if not password or len(password.split()) > 1:
-        where = file or "CSA_PASSWORD"
-        raise OneLineError(f"{where}: {'a password has no blanks' if password else 'there is no password'}")
-    return password
-
-
-def _run(options: argparse.Namespace) -> None:
-    if not _USER.fullmatch(options.user):
-        raise OneLineError("--user is 1 to 32 letters, digits, and _ @ - .")
-    login = Login(options.host, options.port, options.user, _password(options.password_file))
-    options.records.mkdir(parents=True, exist_ok=True)
-    logging.basicConfig(
-        filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"
-    )
-    engine = GAME.mcts()
-    set_given(engine.options, options.option)
-    say = partial(print, flush=True)
-    with reserved(options.records), closing(Thinker(engine)) as thinker:
-        for remark in thinker.remarks:
-            say(remark)
-        Client(login, engine, thinker, options.records, say, comments=options.floodgate).play(options.games)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    options = parser.parse_args(arguments)
     return exit_status("csa", lambda: _run(options))
 
 

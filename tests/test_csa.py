@@ -223,7 +223,7 @@ def test_how_games_end(table: Table, position: str, said: str, answer: str, outc
         ("Total_Time:20\nEND Time\nBEGIN Time-\nTotal_Time:9\nIncrement:1", Limits(17_000, 10_000, 0, 1_000, 0)),
         ("Time_Unit:100msec\nTotal_Time:20\nIncrement:10", Limits(2_700, 3_000, 1_000, 1_000, 0)),
         ("Time_Unit:1min\nTotal_Time:60", Limits(3_420_000, 3_600_000, 0, 0, 0)),
-        ("Total_Time:1\nByoyomi:5", Limits(0, 1_000, 0, 0, 5_000)),
+        ("Total_Time:1\nByoyomi:5", Limits(1, 1_000, 0, 0, 5_000)),
     ],
 )
 def test_clocks_are_the_server_s(table: Table, clock: str, limits: Limits) -> None:
@@ -268,16 +268,18 @@ def test_it_ponders_and_is_right_or_wrong(table: Table, reply: str) -> None:
 
 
 def test_half_lines_garbage_and_a_second_proposal_change_nothing(table: Table) -> None:
-    peer = table.start().connected().begin()
+    """What is shown is printable, and what a move is said to have taken can be read again."""
+    peer = table.start().connected().begin(summary(clock="Time_Unit:1min").replace("white", "\x1b]0;w\x07"))
     assert peer.hear().startswith("+7776FU")
     peer.raw(b"+77")
     peer.raw("76FU,T3\r\n\0\xff\nLOGIN:me OK\n将棋\n+2726FU,T1\n-99ZZ\n#NONSENSE\n##[CHAT] hello\n-33".encode())
     peer.raw(b"34FU,T99999999999999999999\n")
     assert peer.hear().startswith("+")
     peer.say(summary("game-2"))
-    peer.say("+2726FU,T-5\n#RESIGN\n#WIN")
+    peer.say("+2726FU,T-5\n-8384FU,T999999999\n#RESIGN\n#WIN")
     (game,) = table.ended()
-    assert (game.usi, game.win) == (("7g7f", "3c3d", "2g2f"), "b")
+    assert (game.usi, game.times[3], game.win) == (("7g7f", "3c3d", "2g2f", "8c8d"), 999_999_999, "b")
+    assert all(line.isprintable() for line in table.said)
 
 
 def test_an_illegal_move_is_left_to_the_server(table: Table) -> None:
@@ -318,7 +320,7 @@ def test_a_broken_connection_is_made_anew(table: Table, resumed: bool) -> None:
         table.connected().close()  # as it is while a server begins
     again = table.connected()
     terms = summary(position=f"{START}\n+7776FU,T3\n-3334FU,T1\n+2726FU,T2\n-8384FU,T2" if resumed else START)
-    again.begin(terms)
+    again.begin(terms.replace("Max_Moves:256", "Max_Moves:0"))
     assert again.hear().startswith("+")
     again.say("#RESIGN\n#WIN")
     games = table.ended()
@@ -326,6 +328,7 @@ def test_a_broken_connection_is_made_anew(table: Table, resumed: bool) -> None:
     assert [game.win for game in games] == (["b"] if resumed else [None, "b"])
     assert (games[0].usi, games[0].times[:2]) == (moves, (3, 1))
     assert table.said[-1] == ("1 games: 1 won" if resumed else "2 games: 1 broken off, 1 won")
+    assert table.player.options.draw_ply == 0
 
 
 def test_a_game_that_is_stopped_has_a_record(table: Table) -> None:
@@ -433,16 +436,27 @@ def test_the_connection_is_kept_alive(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_does_not_cost_the_game(table: Table) -> None:
-    table.folder.chmod(0o500)
-    missing = table.folder / "gone"
-    table.client._records = missing
+    table.client._records = table.folder / "gone"
     peer = table.start().connected().begin()
     assert peer.hear().startswith("+7776FU")
     peer.say("+7776FU,T1\n#RESIGN\n#WIN")
     assert peer.hear() == "LOGOUT"
-    table.folder.chmod(0o700)
     table.ended()
     assert any(line.startswith("not saved: ") for line in table.said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_neither_does_one_that_the_log_or_the_output_goes_to(tmp_path: Path) -> None:
+    options = ["--games=1", "--option=Backend=uniform", "--log=/dev/full", f"--records={tmp_path}", "--user=me"]
+    with socket.create_server(("127.0.0.1", 0)) as listener, Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "pydlshogi.csa", "127.0.0.1", f"--port={listener.getsockname()[1]}", *options]
+        streams = {"stdout": full, "stderr": subprocess.PIPE}
+        client = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"CSA_PASSWORD": "secret"}, **streams)
+        peer = Peer(listener.accept()[0]).begin()
+        peer.say("#CHUDAN")
+        assert peer.hear() == "LOGOUT"
+        assert client.communicate()[1] == b""
+    assert [game.ending for game in read(tmp_path / "game-1.csa")] == ["interrupted"]
 
 
 def test_nobody_listens_and_there_is_no_password(tmp_path: Path, monkeypatch, capsys) -> None:
@@ -450,12 +464,13 @@ def test_nobody_listens_and_there_is_no_password(tmp_path: Path, monkeypatch, ca
     with socket.socket() as taken:  # so that nobody else listens there
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        words = f"127.0.0.1 --port {port} --user me --option Backend=uniform --records".split()
-        assert csa.main([*words, str(tmp_path)]) == 1
+        options = f"--port {port} --user me --option Backend=uniform --records {tmp_path}".split()
+        assert csa.main(["127.0.0.1", *options]) == 1
         assert "CSA_PASSWORD: there is no password" in capsys.readouterr().err
         monkeypatch.setenv("CSA_PASSWORD", "x")
-        assert csa.main([*words, str(tmp_path)]) == 1
-        assert f"127.0.0.1:{port}: " in capsys.readouterr().err
+        for host, said in (("127.0.0.1", f"127.0.0.1:{port}: "), ("wdoor..jp", "wdoor..jp: not the name of a host")):
+            assert csa.main([host, *options]) == 1
+            assert said in capsys.readouterr().err
 
 
 @pytest.fixture

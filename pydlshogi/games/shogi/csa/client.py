@@ -74,6 +74,7 @@ class Client:
         self._login, self._engine, self._thinker = login, engine, thinker
         self._records, self._say, self._comments, self._patience = records, say, comments, patience
         self._pause = patience.pause
+        self._draw_ply = engine.options.get("Draw_Ply")
         self._logged_in = False
         self.results: dict[Path, str] = {}
         """Of the games, by their records. One that went on after a break is one."""
@@ -111,8 +112,7 @@ class Client:
     def _play_one(self, connection: Connection) -> None:
         terms = self._agree(connection)
         self._pause = self._patience.pause
-        if terms.max_moves:
-            self._engine.options.set("Draw_Ply", str(terms.max_moves))
+        self._engine.options.set("Draw_Ply", str(terms.max_moves or self._draw_ply))
         self._thinker.new_game()
         path = self._path(terms)
         game = ServerGame(

@@ -18,6 +18,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.player.ask import Thought, ask
 from pydlshogi.player.base_player import Engine, any_move
 from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.support.decoding import one_line
 
 _LONGEST_LINE: Final = 1 << 16
 _CONNECT_SECONDS: Final = 30.0
@@ -41,6 +42,8 @@ class Connection:
             self._socket = socket.create_connection((host, port), _CONNECT_SECONDS)
         except OSError as error:
             raise Disconnected(f"{host}:{port}: {error.strerror or error}") from None
+        except UnicodeError:
+            raise Disconnected(f"{host}: not the name of a host") from None
         self._socket.settimeout(None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._keep_alive = keep_alive
@@ -92,7 +95,7 @@ class Connection:
         try:
             with self._socket.makefile("rb") as stream:
                 while (raw := stream.readline(_LONGEST_LINE)).endswith(b"\n"):
-                    line = raw.decode("utf-8", "replace").strip()
+                    line = one_line(raw.decode("utf-8", "replace"))
                     log.info("< %s", line)
                     self.inbox.put(line)
             if len(raw) == _LONGEST_LINE:

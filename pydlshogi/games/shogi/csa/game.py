@@ -58,8 +58,8 @@ class SideClock(NamedTuple):
     """Gained by each move, and to be spent on that very move."""
 
     def after(self, left: int, units: int) -> int:
-        """What is left once a move has taken `units`."""
-        return max(0, left + self.increment - max(0, units * self.unit - self.delay))
+        """What is left once a move has taken `units`: of a clock a millisecond at least, as 0 means none."""
+        return max(min(1, self.total), left + self.increment - max(0, units * self.unit - self.delay))
 
     def most(self, left: int) -> int | None:
         """What the next move may take; None: any time."""
@@ -294,8 +294,11 @@ class ServerGame:
         self._plies.append(ply)
         if turn == self._terms.own:
             self._confirmed(ply)
-        elif self._clock is not None:
-            self._pondered(position.usi(ply.move))
+        elif self._clock is not None and position.usi(ply.move) == self._expected:
+            self._clock.hit(self._limits())
+            self._expected = ""
+        else:
+            self._stop()
         position.push(ply.move)
         self._next_turn()
         if turn == self._terms.own:
@@ -312,15 +315,6 @@ class ServerGame:
             self._thought = None
             self._stop()
 
-    def _pondered(self, move: str) -> None:
-        """The opponent has moved while we thought about what would follow."""
-        if move == self._expected:
-            assert self._clock is not None
-            self._clock.hit(self._limits())
-            self._expected = ""
-        else:
-            self._stop()
-
     def _ponder(self) -> None:
         """Think about what the opponent is expected to play now."""
         if self._thought is None or not self._thought.ponder or not self._engine.options.ponder:
@@ -332,10 +326,8 @@ class ServerGame:
             self._think(position, Limits(ponder=True))
 
     def _end(self, result: str) -> Game:
-        ending = self._ending
-        if result == "#CHUDAN":
-            return self.record("interrupted")
-        if result == "#CENSORED":  # broken off at the server's limit: neither won nor drawn
+        ending = _ENDINGS.get(result, self._ending)
+        if result in {"#CHUDAN", "#CENSORED"}:  # broken off, by #CENSORED at the server's limit: neither won nor drawn
             return self.record(ending)
         if result == "#DRAW":
             return self.record("jishogi" if ending == "declaration" else ending, "d")

@@ -337,7 +337,8 @@ def to_csa(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
         if lines:
             position.push(move)
         if time is not None:
-            text.append(f"T{time:.3f}" if fractions else f"T{int(time)}")
+            seconds = min(time, 999_999_999)  # nine digits are read
+            text.append(f"T{seconds:.3f}" if fractions else f"T{int(seconds)}")
         if evaluation is not None:
             expected = line_to_csa(position, lines[number]) if lines else []
             text.append(" ".join(["'**", str(evaluation), *expected]))
