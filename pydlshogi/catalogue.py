@@ -35,9 +35,11 @@ def game_named(name: str) -> GameEntry:
     if ":" not in name:
         raise UnknownGame(f"no game is called {name}; there are {', '.join(sorted(GAMES))}")
     try:
-        game: GameEntry = resolve_name(name)
+        game = resolve_name(name)
     except (AttributeError, ImportError, ValueError) as error:
         raise UnknownGame(f"{name}: {error}") from error
+    if not isinstance(game, GameEntry):
+        raise UnknownGame(f"{name} is no game")
     return game
 
 

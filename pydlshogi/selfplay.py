@@ -49,7 +49,7 @@ _EVAL_COEF: Final = 600
 class Settings(SelfPlay):
     """How many games, and how they are played."""
 
-    sets: int = setting(1, "sets of games in all", low=1)
+    sets: int = setting(1, "sets of games in all", low=1, high=10**5)
     seed: int = setting(0, "other seeds, other games", low=0)
 
 

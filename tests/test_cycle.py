@@ -22,7 +22,7 @@ from pydlshogi.network.sparse import is_sparse
 from pydlshogi.network.weights import architecture_of, read_weights
 from pydlshogi.support.pool import ProcessPool
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 learner = pytest.importorskip("pydlshogi.learning.learner")
 from pydlshogi.training.run import read_checkpoint  # noqa: E402
 
@@ -68,6 +68,8 @@ def test_a_run_leaves_a_network_its_games_and_a_journal(run: Path) -> None:
     ("arguments", "message"),
     [
         ("go --out {new}", "no game is called go; there are "),
+        ("os:path --out {new}", "cycle: os:path is no game"),
+        ("dobutsu --out {new} --opening-plies 1e9", "--opening-plies must be at least 0 and at most 1000"),
         ("shogi --out {run}", "{run} is a run of dobutsu, not of shogi"),
         ("dobutsu --out {run} --encoding planes", "{run} is a run with --encoding dobutsu: give another --out"),
         ("dobutsu --out {other}", "{other} holds log.jsonl of something else: give another --out"),
@@ -107,7 +109,7 @@ def test_what_a_cycle_did_not_measure_is_no_number(run: Path, tmp_path: Path, ca
     assert ": playing 2 sets of 6 games\n" in said, "while nothing else is said"
 
 
-def test_a_run_without_its_checkpoint_is_not_begun_anew(run: Path, tmp_path: Path, capsys) -> None:
+def test_a_run_without_its_checkpoint_or_with_another_is_not_begun_anew(run: Path, tmp_path: Path, capsys) -> None:
     again = copied(run, tmp_path)
     (again / "checkpoint.pt").unlink()
     for kept, gone in (("net.npz", "networks/00002.npz"), ("networks/00002.npz", "net.npz")):
@@ -116,6 +118,12 @@ def test_a_run_without_its_checkpoint_is_not_begun_anew(run: Path, tmp_path: Pat
         assert cycle.main(["dobutsu", "--out", str(again), *TINY]) == 1
         assert f"{again / 'checkpoint.pt'} is missing" in capsys.readouterr().err
         assert lines(again) == lines(run)
+    again = copied(run, tmp_path / "another")
+    for of_another in ({"net": {}}, {"kept": {"logged": 0}}):
+        torch.save(read_checkpoint(run / "checkpoint.pt") | of_another, again / "checkpoint.pt")
+        assert cycle.main(["dobutsu", "--out", str(again), *TINY]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "cycle: the checkpoint does not fit this program: " in line
 
 
 def test_a_speedrun_ends_when_the_exam_is_passed(tmp_path: Path, capsys, monkeypatch) -> None:

@@ -47,7 +47,7 @@ class RunFolder:
         try:
             about = json.loads(self._about.read_bytes())
             before = replace(defaults, **about["settings"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise OneLineError(f"{self._about} does not describe a run") from error
         if about["game"] != game:
             raise OneLineError(f"{self.path} is a run of {about['game']}, not of {game}")

@@ -33,11 +33,11 @@ class SelfPlay:
     )
     noise: float = setting(0.25, "share of the priors at the root of a full search that is random", low=0, high=1)
     noise_total: float = setting(10.83, "Dirichlet's alpha, summed over the moves of a root", low=0.01)
-    temperature: float = setting(1.0, "moves are sampled by visits to the power of 1 / temperature", low=0.01)
-    final_temperature: float = setting(0.2, "what the temperature falls to in the course of a game", low=0.01)
+    temperature: float = setting(1.0, "moves are sampled by visits to the power of 1 / temperature", low=0.01, high=1e9)
+    final_temperature: float = setting(0.2, "what the temperature falls to in the course of a game", low=0.01, high=1e9)
     halflife: float = setting(12.0, "plies in which the temperature falls half of the way", low=0.1)
     opening_plies: float = setting(
-        3.0, "first moves, on average, that are sampled from the policy and not learned", low=0
+        3.0, "first moves, on average, that are sampled from the policy and not learned", low=0, high=1000
     )
     opening_random: float = setting(
         0.25, "share of those moves, the first of them, that is any legal one, so that games stay varied", low=0, high=1
@@ -61,7 +61,7 @@ class Cycle(Learning, SelfPlay):
     minutes: float = setting(20.0, "length of the run", low=0.01)
     encoding: str = setting("", "how the network sees the game; left out: as --init does, or as is usual for the game")
     sets: int = setting(
-        0, "sets of games that are played between two networks; 0: one for each worker, but at least 2", low=0
+        0, "sets of games played between two networks; 0: one for each worker, but at least 2", low=0, high=10**5
     )
     window: int = setting(30_000, "positions that are learned from at first: the newest", low=1, high=_MOST)
     window_growth: float = setting(

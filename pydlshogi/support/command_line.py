@@ -241,7 +241,7 @@ def settle(path: Path, about: Mapping[str, Any]) -> None:
         before = json.loads(path.read_bytes())
         # What only one of them names is as it was, if it is off.
         changed = [name for name in now | before if (now.get(name) or 0) != (before.get(name) or 0)]
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise SettingError(f"{path} does not say what its folder holds") from error
     if changed:
         raise SettingError(f"{folder} was made with other settings ({', '.join(changed)}): choose another --out")

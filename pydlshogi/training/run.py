@@ -161,10 +161,10 @@ class Run:
                 for group, decay in zip(optimiser.param_groups, decays, strict=True):
                     group["weight_decay"] = decay
             self.step, self.progress, self.window = state["step"], state["progress"], state["window"]
-            self.kept = state["kept"]
+            self.kept = {name: state["kept"][name] for name in self.kept or state["kept"]}
             torch.set_rng_state(state["generator"])
         except (LookupError, RuntimeError, TypeError, ValueError) as error:
-            raise TrainingError(f"the checkpoint does not fit this program: {error}") from error
+            raise TrainingError(f"the checkpoint does not fit this program: {' '.join(str(error).split())}") from error
 
     def check(self) -> None:
         """Raises TrainingError if the loss or a weight is no longer a number."""

@@ -35,7 +35,7 @@ class Learning:
     optimiser: str = setting(
         "muon", "of the 3x3 kernels; with muon the other weights, or all, get adamw", "muon", "adamw"
     )
-    learning_rate: float = setting(0.02, "at its highest; with muon the other weights get a tenth", low=0)
+    learning_rate: float = setting(0.02, "at its highest; with muon the other weights get a tenth", low=0, high=1000)
     weight_decay: float = setting(0.01, "of kernels and matrices", low=0)
     warmup: float = setting(0.02, "share of the run in which the learning rate rises", low=0, high=1)
     decay: float = setting(0.5, "share of the run, its end, in which the learning rate falls to 0", low=0, high=1)

@@ -56,7 +56,7 @@ class Store:
             try:
                 game = json.loads(line)
                 yield {**game, **{name: game[name] for name in _KEPT}}
-            except (ValueError, LookupError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
                 self.close()
                 raise OneLineError(f"{self._file.name}, line {number} is no game: {error!r}") from error
         self._file.truncate(whole)  # a line that was cut off was being written when the process was killed

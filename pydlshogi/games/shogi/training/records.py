@@ -198,7 +198,7 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         return [(game, random)]
     except KeyError as error:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
-    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise DatasetError(f"{line[:60].strip()}...: {error}") from error
 
 
