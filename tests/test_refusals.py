@@ -20,6 +20,8 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "game.kif").write_text("手合割：平手\n   1 ７六歩(77)\n   2 投了\n", encoding="utf-8")
     (tmp_path / "game.csa").write_text(RECORD)
+    (tmp_path / "names").mkdir()
+    (tmp_path / "names" / "a\u2028b.csa").write_text(RECORD)
     (tmp_path / "records.txt").write_text("game.csa\n")
     (tmp_path / "missing.txt").write_text("nothing.csa\n")
     np.save(tmp_path / "array.npy", np.zeros(3))
@@ -36,6 +38,7 @@ REFUSED = [
     ("utils.make_kifu_list", ["{nowhere}", "{list}"], "make_kifu_list: {nowhere}: no such folder"),
     ("utils.make_kifu_list", ["{folder}", "{list}"], "make_kifu_list: {folder}: no record files"),
     ("utils.make_kifu_list", ["{games}", "/"], ": the lists want a name"),
+    ("utils.make_kifu_list", ["{names}", "{list}", "--ratio=1"], ".csa': a list cannot hold this name"),
     ("utils.make_book", ["{games}", "--out={empty}"], "make_book: {empty} exists (--overwrite replaces it)"),
     ("utils.make_book", ["{games}", "--out={nowhere}/own.db"], "make_book: {nowhere}/own.db: No such file"),
     ("utils.make_book", ["{nowhere}", "--out={new}"], "make_book: {nowhere}: no such folder"),

@@ -52,3 +52,7 @@ def test_the_search_is_asked_about_single_positions(folder: Path, capsys: pytest
     lines = capsys.readouterr().out.splitlines()
     assert "| the move played is the search's | 100.0 % |" in lines
     assert "| the winner predicted by the search | 66.7 % |" in lines
+    (folder / "net.npz").rename(folder / "a,b.npz")
+    (folder / "games.jsonl").write_text(json.dumps(mates[0] | {"gameResult": 0}))
+    assert run(folder, "a,b.npz,winograd", "--nodes=8") == 0
+    assert "| the winner predicted by the search | - |" in capsys.readouterr().out.splitlines()

@@ -13,6 +13,7 @@ import os
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -67,10 +68,11 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     lines = []
     for file in files:
         whole = Path(os.path.realpath(file.parent), file.name)  # a link is a file of its own
-        try:  # through links as the system goes them; to another drive, the whole
-            lines.append(Path(os.path.relpath(whole, os.path.realpath(path.parent))).as_posix())
-        except ValueError:
-            lines.append(whole.as_posix())
+        with suppress(ValueError):  # through links as the system goes them; to another drive, the whole
+            whole = Path(os.path.relpath(whole, os.path.realpath(path.parent)))
+        lines.append(whole.as_posix())
+        if lines[-1].encode(errors="replace").decode().strip().splitlines() != [lines[-1]]:
+            raise OneLineError(f"{str(file)!r}: a list cannot hold this name")
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 

@@ -48,11 +48,16 @@ FIGURES = {
 }
 
 
-def report_of(network: str, positions: Positions) -> tuple[str, Report]:
-    """What ran the network named `FILE[,BACKEND[,PRECISION]]`, and what it made of the positions."""
+def parts_of(network: str) -> list[str]:
+    """The file, the backend and the precision of a network named `FILE[,BACKEND[,PRECISION]]`."""
     splits = [network.rsplit(",", most) for most in range(3)]  # the name of a file may have commas too
     words = next((words for words in splits if Path(words[0]).exists()), splits[-1])
-    file, name, precision, *_ = *words, "auto", "auto"
+    return [*words, "auto", "auto"][:3]
+
+
+def report_of(network: str, positions: Positions) -> tuple[str, Report]:
+    """What ran the network named so, and what it made of the positions."""
+    file, name, precision = parts_of(network)
     backend = load_backend(name, file, ALL_ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(asking(backend), positions, backend.encoding)
 
@@ -60,7 +65,8 @@ def report_of(network: str, positions: Positions) -> tuple[str, Report]:
 def searched(network: str, item: Item, options: argparse.Namespace) -> Report:
     """How often the engine with that network plays what was played, and knows who won."""
     settings = MCTSPlayerOptions()
-    set_given(settings, ["Threads=1", "OwnBook=false", f"modelfile={network.partition(',')[0]}", *options.option])
+    named = map("=".join, zip(("modelfile", "Backend", "Precision"), parts_of(network), strict=True))
+    set_given(settings, ["Threads=1", "OwnBook=false", *named, *options.option])
     player = GAME.mcts(settings).load()
     player.prepare()
     limits = Limits(infinite=True, movetime=options.movetime, nodes=options.nodes)
@@ -72,7 +78,7 @@ def searched(network: str, item: Item, options: argparse.Namespace) -> Report:
         same.append(usi_of(int(recorded["move"])) == thought.move)
         if abs(recorded["result"]) == WIN:
             right.append((rate > 0.5) == bool(recorded["result"] == WIN))
-    return {"searched_top1": mean(same), "searched_value_accuracy": mean(right)}
+    return {"searched_top1": mean(same), "searched_value_accuracy": mean(right) if right else None}
 
 
 def tables(names: Sequence[str], reports: Sequence[Report]) -> str:
