@@ -111,27 +111,6 @@ def graph(judgements: Sequence[Judgement], names: Sequence[str]) -> bytes:
     return file.getvalue()
 
 
-def _parser() -> argparse.ArgumentParser:
-    blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
-    parser = parser_for(
-        "pydlshogi.analyze",
-        "Judge every move of a game record.",
-        f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
-        f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
-    )
-    parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
-    allowance = parser.add_mutually_exclusive_group()
-    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default: 1000)")
-    allowance.add_argument("--nodes", type=positive, metavar="N", help="playouts per position, instead of --time")
-    parser.add_argument("--game", type=positive, default=1, metavar="N", help="which, of a file with several")
-    add_option_setting(parser)
-    parser.add_argument("--no-record", action="store_true", help="write no annotated record")
-    parser.add_argument("--no-graph", action="store_true", help="draw no graph")
-    parser.add_argument("--json", action="store_true", help="write the numbers for programs too")
-    parser.add_argument("--overwrite", action="store_true", help="replace what an earlier analysis wrote")
-    return parser
-
-
 def _game(path: Path, number: int) -> Game:
     games = read(path)
     if number > len(games):
@@ -212,7 +191,24 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    blunder, mistake, inaccuracy = (f"{least * 100:.0f}" for least, _ in MARKS)
+    parser = parser_for(
+        "pydlshogi.analyze",
+        "Judge every move of a game record.",
+        f"Marks, by the win rate that a move cost its maker: ?? {blunder} % or more, ? {mistake} %, "
+        f"?! {inaccuracy} %. Evaluations and win rates are Black's.",
+    )
+    parser.add_argument("record", type=Path, help=f"a file of a game: {formats.NAMES}")
+    allowance = parser.add_mutually_exclusive_group()
+    allowance.add_argument("--time", type=bounded(0.001, kind=float), metavar="MS", help="per position (default: 1000)")
+    allowance.add_argument("--nodes", type=positive, metavar="N", help="playouts per position, instead of --time")
+    parser.add_argument("--game", type=positive, default=1, metavar="N", help="which, of a file with several")
+    add_option_setting(parser)
+    parser.add_argument("--no-record", action="store_true", help="write no annotated record")
+    parser.add_argument("--no-graph", action="store_true", help="draw no graph")
+    parser.add_argument("--json", action="store_true", help="write the numbers for programs too")
+    parser.add_argument("--overwrite", action="store_true", help="replace what an earlier analysis wrote")
+    options = parser.parse_args(arguments)
     return exit_status("analyze", partial(_run, options))
 
 

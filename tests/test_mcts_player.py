@@ -213,10 +213,7 @@ def test_every_mate_said_is_played_out_in_its_line(plies: int) -> None:
         assert not len(board.legal_moves)
 
 
-@pytest.mark.parametrize(
-    ("options", "plies"),
-    [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Skill_Level": 2}, None)],
-)
+@pytest.mark.parametrize(("options", "plies"), [({"Mate_Leaf_Search": 1}, None), ({}, -4), ({"Skill_Level": 2}, None)])
 def test_the_longest_mate_looked_for_at_leaves_is_an_option(options: dict[str, object], plies: int | None) -> None:
     """After 1g1f White mates in three."""
     sfen = "ln1gkg1nl/6+P2/2sppps1p/2p3p2/p8/P1P1P4/2NP1PP1P/3s1KSR1/L1+b2G1NL b R2Pbgp 41"

@@ -198,10 +198,8 @@ def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str)
 
 def test_othello_of_playok_goes_over_lines_and_ends_in_a_result() -> None:
     text = '[Site "PlayOK"]\n1. f5 d6\n2. c3 d3 33-31\n\n1. f5 f6 0-64\n'
-    assert [game().line.moves for game in open_record(text.encode(), "shogi")] == [
-        ["f5", "d6", "c3", "d3"],
-        ["f5", "f6"],
-    ]
+    games = open_record(text.encode(), "shogi")
+    assert [game().line.moves for game in games] == [["f5", "d6", "c3", "d3"], ["f5", "f6"]]
     middle = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------"
     (game,) = open_record(f"{middle} X; G8:+18\n".encode(), "shogi")
     assert game().start == f"{middle} X"

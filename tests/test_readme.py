@@ -16,13 +16,8 @@ from utils.readme import DOCS, ROOT, options_table, rooms, rooms_table
 README, JAPANESE = ROOT / "README.md", ROOT / "README.ja.md"
 DOORS = [README, *(DOCS / f"{name}.md" for name in ("install", "play", "analyse", "learn", "measure", "strength"))]
 """The pages for users; each of their commands is tried in test_readme_commands.py."""
-PAGES = [
-    *DOCS.glob("*.md"),
-    *DOCS.glob("laboratory/*.md"),
-    README,
-    JAPANESE,
-    *(ROOT / name / "README.md" for name in ("model", "kifu")),
-]
+PAGES = [README, JAPANESE, *(ROOT / name / "README.md" for name in ("model", "kifu"))]
+PAGES += [*DOCS.glob("*.md"), *DOCS.glob("laboratory/*.md")]
 
 
 def read(page: Path) -> str:

@@ -810,10 +810,7 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
     answer(asked[-1], 0.0, -6)
     assert board.state()["asked"]["found"] is True
     saved = open_record(board.record(), "shogi")[0]()
-    assert (saved.line.moves[4], saved.variations) == (
-        "2f2e",
-        [],
-    )  # what was tried in practice is no part of the record
+    assert (saved.line.moves[4], saved.variations) == ("2f2e", []), "what was tried is no part of the record"
     board.do("goto", ply=2)
     assert board.state()["asked"] is None
 

@@ -35,13 +35,6 @@ from pydlshogi.support.command_line import exit_status, parser_for, positive
 from pydlshogi.support.pool import available_cores, end_when_nobody_listens
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("pydlshogi.analysis_server", __doc__)
-    parser.add_argument("--searches", type=positive, metavar="N", help="at once (default: one for each core)")
-    add_option_setting(parser)
-    return parser
-
-
 def _run(arguments: argparse.Namespace) -> None:
     pool = Pool(arguments.searches or available_cores(), option_settings(arguments.option))
     end_when_nobody_listens(sys.stdout.fileno())
@@ -53,7 +46,10 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_for("pydlshogi.analysis_server", __doc__)
+    parser.add_argument("--searches", type=positive, metavar="N", help="at once (default: one for each core)")
+    add_option_setting(parser)
+    options = parser.parse_args(arguments)
     logging.basicConfig(format="analysis_server: %(message)s")
     return exit_status("analysis_server", partial(_run, options))
 

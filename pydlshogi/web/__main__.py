@@ -29,22 +29,6 @@ from pydlshogi.web.table import Table
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(?P<port>\d{1,5})/#(?P<token>[\w-]{20,40})")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_for("pydlshogi.web", "A board in the browser.")
-    parser.add_argument(
-        "--port", type=bounded(0, 65535), default=0, metavar="N", help="default: that of the last time, or a free one"
-    )
-    parser.add_argument(
-        "--lan",
-        action="store_true",
-        help="answer phones and other machines of the local network too, that have the token",
-    )
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--game", action="append", default=[], metavar="MODULE:NAME", help="offer another game too")
-    add_option_setting(parser)
-    return parser
-
-
 def _run(arguments: argparse.Namespace) -> None:
     GAMES.update((name, game_named(name)) for name in arguments.game)
     folder = state_folder()
@@ -132,7 +116,19 @@ def _at_port(made: Callable[[int], BoardServer], wanted: int, earlier: int) -> B
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = parser_for("pydlshogi.web", "A board in the browser.")
+    parser.add_argument(
+        "--port", type=bounded(0, 65535), default=0, metavar="N", help="default: that of the last time, or a free one"
+    )
+    parser.add_argument(
+        "--lan",
+        action="store_true",
+        help="answer phones and other machines of the local network too, that have the token",
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--game", action="append", default=[], metavar="MODULE:NAME", help="offer another game too")
+    add_option_setting(parser)
+    options = parser.parse_args(arguments)
     logging.basicConfig(format="board: %(message)s")
     return exit_status("board", partial(_run, options))
 
