@@ -76,13 +76,14 @@ class Player(ScriptedPlayer):
         self.waits = False
 
     def think(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
+        waits = self.waits or clock.pondering  # which may change as soon as the test hears of it
         self.asked.put((position.sfen(), clock.limits))
         if position.declares():
             return BestMove("win")
         moves = names(position)
         if not moves:
             return BestMove("resign")
-        if self.waits or clock.pondering:
+        if waits:
             while not clock.wait(1) and (self.waits or clock.pondering):
                 pass
             self.stopped.put(clock.stopped)
