@@ -6,6 +6,7 @@ It knows players and games, but no files and no screen: see `pydlshogi.analyze`.
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.player.base_player import Info
@@ -15,6 +16,8 @@ MATE_EVAL: Final = 100_000
 
 MARKS: Final = ((0.20, "??"), (0.10, "?"), (0.05, "?!"))
 """Win rate lost from which on a move is a blunder, a mistake, an inaccuracy; ShogiHome draws its lines there too."""
+
+_MARKED: Final = {"?!": "inaccuracies", "?": "mistakes", "??": "blunders"}
 
 DISC_MARKS: Final = ((10, "??"), (6, "?"), (3, "?!"))
 """The same where discs are counted: there a lost game can still be lost by more."""
@@ -180,15 +183,15 @@ def _account(own: Sequence[Judgement]) -> Account:
 def summary(judgements: Iterable[Judgement], names: Sequence[str]) -> list[str]:
     """Two lines for each side: its account in words, and how many of its moves cost how much."""
     bounds = [f"{bound:.0%}" for bound in LOSSES]
-    bars = [f"under {bounds[0]}", *(f"to {bound}" for bound in bounds[1:]), "more"]
+    bars = [f"under {bounds[0]}", *map(" to ".join, pairwise(bounds)), f"{bounds[-1]} or more"]
     lines = []
     for account in accounts(judgements):
         turn = "bw".index(account.side)
-        counts = ", ".join(f"{count} {mark}" for mark, count in account.marks.items())
-        histogram = ", ".join(f"{count} {bar}" for bar, count in zip(bars, account.histogram, strict=True))
+        counts = ", ".join(f"{_MARKED[mark]} ({mark}): {count}" for mark, count in account.marks.items())
+        histogram = ", ".join(f"{bar}: {count}" for bar, count in zip(bars, account.histogram, strict=True))
         lines += [
             f"{('Black', 'White')[turn]}{f' ({names[turn]})' if names[turn] else ''}: best move {account.found} of "
             f"{account.moves} times, {account.loss:.1%} of winning lost per move; {counts}",
-            f"  moves by what they lost: {histogram}",
+            f"  how many moves lost how much: {histogram}",
         ]
     return lines

@@ -7,6 +7,7 @@ same numbers for programs. Ctrl-C ends it early; what has been judged by then is
 
 import argparse
 import json
+import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -77,6 +78,7 @@ def title(names: Sequence[str]) -> tuple[str, str]:
 
 def graph(judgements: Sequence[Judgement], names: Sequence[str]) -> bytes:
     """Black's win rate move by move, as a PNG."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # before: of its caches and fonts nobody need hear
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -118,6 +120,8 @@ def _game(path: Path, number: int) -> Game:
     if len(games) > 1:
         print(f"analyze: game {number} of {len(games)} (--game chooses)", file=sys.stderr)
     game = games[number - 1]
+    if game.remark:
+        print(f"analyze: {game.remark}", file=sys.stderr)
     if not game.moves:
         raise OneLineError(f"{path}: there are no moves to judge")
     return game

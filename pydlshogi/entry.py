@@ -164,6 +164,8 @@ class RecordedGame:
     """What else the file says of it: names and values."""
     utf8: bool = False
     """The file is in UTF-8, and so is what is saved."""
+    remark: str = ""
+    """What is to be said of it once, in one line."""
 
 
 Candidates: TypeAlias = Callable[[Any], Sequence["AnalysedMove"]]

@@ -67,9 +67,9 @@ def short_reviews() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def pool() -> "Iterator[Pool]":
     """The analysis server behind boards."""
-    from web_board import SETTINGS, Pool
+    from web_board import ROOT, SETTINGS, Pool
 
-    made = Pool(1, SETTINGS)
+    made = Pool(1, SETTINGS | {"modelfile": str(ROOT / "model" / "dobutsu.npz")})  # of one game, given for all
     yield made
     made.close(cancel=True)
 

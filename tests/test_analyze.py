@@ -65,12 +65,10 @@ def test_rows_and_evaluations_which_are_blacks() -> None:
 
 def test_a_side_is_summed_up() -> None:
     moves = [judged(0.6, 0.3), judged(0.5, 0.5, move="2g2f"), judged(0.5, 0.38, turn=1)]
-    assert summary(moves, ("taro", "")) == [
-        "Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; 0 ?!, 0 ?, 1 ??",
-        "  moves by what they lost: 1 under 1%, 0 to 2%, 0 to 5%, 0 to 10%, 0 to 20%, 1 more",
-        "White: best move 0 of 1 times, 12.0% of winning lost per move; 0 ?!, 1 ?, 0 ??",
-        "  moves by what they lost: 0 under 1%, 0 to 2%, 0 to 5%, 0 to 10%, 1 to 20%, 0 more",
-    ]
+    black, _, white, lost = summary(moves, ("taro", ""))
+    assert black.startswith("Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; ")
+    assert white.endswith("; inaccuracies (?!): 0, mistakes (?): 1, blunders (??): 0")
+    assert lost.endswith(": under 1%: 0, 1% to 2%: 0, 2% to 5%: 0, 5% to 10%: 0, 10% to 20%: 1, 20% or more: 0")
 
 
 def test_a_missed_mate_is_a_blunder() -> None:
@@ -248,23 +246,29 @@ def test_nothing_is_overwritten_unasked(record: Path, capsys: pytest.CaptureFixt
     assert read(mine)
 
 
-def test_a_graph_without_matplotlib_is_said_and_left_out(record: Path, monkeypatch, capsys) -> None:
+def test_a_graph_without_matplotlib_is_said_and_left_out(record: Path, monkeypatch, capsys, caplog) -> None:
     monkeypatch.setattr(analyze, "find_spec", lambda name: name != "matplotlib" or None)
     assert run(record) == 0
     assert capsys.readouterr().err.startswith("analyze: no graph without Matplotlib: run `sh bat/environment.sh train`")
     assert not record.with_name("game.analysed.png").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(analyze, "title", lambda _names: ("Black - White", "no font of this machine"))
+    assert run(record, "--overwrite") == 0
+    assert caplog.messages == []  # with it nothing is said
 
 
 def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    record.write_text(f"{to_csa(RECORD)}/\n{to_csa(game('2g2f'))}")
+    record.write_text(f"{to_csa(RECORD)}/\n{to_csa(game('2g2f'))}-8382FU\n")
     assert run(record, "--no-graph", "--game", "2") == 0
-    assert capsys.readouterr().err == "analyze: game 2 of 2 (--game chooses)\n"
+    remarks = ["game 2 of 2 (--game chooses)", "move 2, -8382FU, is illegal: the moves before it are kept"]
+    assert capsys.readouterr().err.splitlines() == [f"analyze: {remark}" for remark in remarks]
     assert read(record.with_name("game.analysed.csa"))[0].usi == ("2g2f",)
 
 
 @pytest.mark.parametrize(
     ("text", "arguments", "reason"),
     [("PI\n+\n+7775FU\n", [], "game.csa: move 1, +7775FU, is illegal"), ("", [], "game.csa: empty"),
+     ("f5d6c3\n", [], "game.csa: a game of othello, not of shogi: the board opens it, `python -m pydlshogi.web`"),
      ("PI\n+\n%CHUDAN\n", [], "game.csa: there are no moves to judge"),
      ("PI\n+\n+7776FU\n", ["--game", "2"], "game.csa: there is no game 2, it holds 1"),
      ("PI\n+\n+7776FU\n", ["--option", "Bakend=hash"], "there is no option Bakend"),

@@ -138,9 +138,9 @@ class Person:
         self.page.wait_for_selector(f'body:not([data-generation="{before}"])')
 
     def open_record(self, text: str) -> None:
-        self.button("Open a record").click()
+        self.page.locator("#open").click()
         self.page.fill("#recordText", text)
-        self.button("Open a record").last.click()
+        self.page.locator("#openDialog .start").click()
 
     def resign(self) -> None:
         """And mean it."""
@@ -155,12 +155,12 @@ class Person:
 
     def show_thinking(self) -> None:
         """Without waiting for navigations: there are none, and the page is too busy to say so."""
-        self.button("Show thinking").click(no_wait_after=True)
+        self.button("Thinking").click(no_wait_after=True)
 
     def stop_thinking(self) -> None:
         """And wait until it has: the board serves the next test too."""
         self.button("Stop thinking").click(no_wait_after=True)
-        expect(self.button("Show thinking")).to_be_visible()
+        expect(self.button("Thinking")).to_be_visible()
 
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).inner_text())
@@ -611,7 +611,7 @@ def test_no_practice_is_offered_where_no_person_was_mistaken(person: Person) -> 
 
 
 def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None:
-    board.new(start=MATE_IN_ONE, moves="G*9i")
+    board.new(start="4k4/9/9/9/9/9/4p4/9/4K4 w g 1", moves="G*9a")
     person = Person(browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, locale="en-US"), board)
     page = person.page
     sentence = page.locator("#sentence")
@@ -622,19 +622,21 @@ def test_a_mate_that_was_missed_is_practised(browser: Any, board: Board) -> None
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     expect(sentence).to_have_text("There is a mate in 1: find it.")
     assert page.locator(".arrows .ring").count() == 0
+    assert person.text("#nearPlayer") == "White: a person"  # the side that mates
     person.at("G*").tap()
-    person.at("1i").tap()
+    person.at("1a").tap()
     expect(sentence).to_contain_text("there is a better move")
     person.button("Try again").tap()
     person.moves(0)
     person.button("Answer").tap()
     page.wait_for_selector("body:has(.arrows .ring) #lines :text('wins in 1')")
     person.at("G*").tap()
-    person.at("5b").tap()
-    expect(sentence).to_have_text("G*5b: right!")
-    assert page.locator(".danger").get_attribute("data-at") == "5a"
+    person.at("5h").tap()
+    expect(sentence).to_have_text("G*5h: right!")
+    assert page.locator(".danger").get_attribute("data-at") == "5i"
     person.button("Back to the game").tap()
-    page.wait_for_selector('body[data-moves="G*9i"]')
+    page.wait_for_selector('body[data-moves="G*9a"]')
+    expect(page.locator("#nearPlayer")).to_have_text("Black: a person")
     person.leave()
 
 
@@ -854,9 +856,7 @@ def test_othello_in_japanese_is_black_and_white(browser: Any, board: Board) -> N
     side = person.page.locator("#newDialog").get_by_label("あなたの手番")
     assert side.locator("option").all_inner_texts()[:2] == ["黒", "白"]
     person.button("キャンセル").click()
-    person.button("棋譜を開く").click()
-    person.page.fill("#recordText", "f5f5")
-    person.button("棋譜を開く").last.click()
+    person.open_record("f5f5")
     expect(person.page.locator("#error")).to_have_text("棋譜を読めません: 1行目: 2手目の f5 は指せません")
     person.leave()
 
@@ -913,6 +913,8 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
     for text, reason in records.items():
         said = json.loads(board.ask("POST", "/record", text.encode())[1])["error"]
         assert person.page.evaluate(in_japanese, said) == f"棋譜を読めません: {reason}"
+    person.open_record("手合割：平手\n   1 ７六歩(77)\n   2 ９九玉(51)\n   3 投了")
+    expect(person.page.locator("#error")).to_have_text("2手目の 9九玉(51) は反則です。その前までの手順を残しました")
     person.leave()
 
 
@@ -936,6 +938,9 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert page.locator("[aria-label=上手の持ち駒]").count() == 1
     assert person.text("#played").startswith("上手 ")
     assert person.text("#graphLabel") == "下手の勝率"
+    with page.expect_download() as saved:
+        person.button("保存").click()
+    assert saved.value.suggested_filename.endswith(" あなた - pydlshogi (beginner).kif")
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
     expect(page.locator("#status")).to_have_text("先手の手番")
     person.leave()

@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from positions import board_of, random_positions
 from thinker import Thinker
 
+from pydlshogi.catalogue import GAMES
 from pydlshogi.encoding import Encoding, planes_of, sample
 from pydlshogi.evaluator import NetworkEvaluator
 from pydlshogi.games.shogi.encodings import DLSHOGI, ENCODINGS, NYUGYOKU
@@ -28,6 +29,7 @@ from pydlshogi.network.loading import load_backend
 from pydlshogi.network.onnx_export import onnx_model
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player.base_player import PlayerError
+from pydlshogi.player.network_player import is_of_another
 from pydlshogi.uct.batch import Batch
 from tests.networks import in_parts, network, refusal_of
 
@@ -294,6 +296,7 @@ def test_another_graph_is_left_to_onnx_runtime(otherwise: dict[str, Any], tmp_pa
 def test_a_package_that_it_needs_is_named(net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Exported(last="Identity").save(tmp_path / "other.onnx")
     remedy = "run bat/environment.sh onnx (.bat on Windows)"
+    assert [is_of_another(game, str(net)) for game in GAMES.values()] == [name != "shogi" for name in GAMES]
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert loaded_by("auto", net).description.startswith("Winograd")
     with pytest.raises(BackendError) as caught:

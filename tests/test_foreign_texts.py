@@ -39,6 +39,8 @@ ENDINGS = [
     # The last move is illegal. Behind it the other side is to move.
     (f"{KIF}   3 ２一角成(88)\n   4 中断\n", "interrupted", None), (f"{KIF}   3 ２一角成(88)\n", "illegal_move", "w"),
     (f"{KIF}   3 ２一角成(88)\n   4 投了\n", "resign", "b"), (f"{KI2} ▲２一角成 △投了", "resign", "b"),
+    *((f"{KIF}   3 ２一角成(88)\n{end}", "illegal_move", "w")
+      for end in ("4 反則勝ち", "4 反則負け", "まで3手で後手の反則勝ち", "*反則手にて終局")),
     (f"{CSA}+8856KA\n", "illegal_move", "w"), (f"{CSA}+8856KA\n%TORYO\n", "resign", "b"),
     (f"{USI} 8h5f", "illegal_move", "w"), (f"{USI} 8h5f break", "interrupted", None),
     (jkf('{"move":{"from":{"x":8,"y":8},"to":{"x":5,"y":6},"piece":"KA"}}'), "illegal_move", "w"),
@@ -56,16 +58,11 @@ def test_the_moves_and_the_ending(text: str, ending: str, win: str | None) -> No
 
 @pytest.mark.parametrize(
     "text",
-    [
-        f"{CSA}+8856KA\n-8384FU\n",
-        f"{KIF}   3 ２一角成(88)\n   4 ８四歩(83)\n",
-        f"{USI} 8h5f 8c8d",
-        jkf('{"move":{"from":{"x":8,"y":8},"to":{"x":5,"y":6}}}', '{"move":{"from":{"x":8,"y":3},"to":{"x":8,"y":4}}}'),
-        f"{KI2}\nまで2手で後手の勝ち\n▲２六歩\n",  # another game without a header
-        '{"black_player":"a","transcript":"f5d6c3d3c4","white_player":"b"}',
-        '{"moves":[3]}',
-    ],
-)
+    [f"{CSA}+8856KA\n-8384FU\n", f"{KIF}   3 ２一角成(88)\n   4 ８四歩(83)\n", f"{USI} 8h5f 8c8d",
+     jkf('{"move":{"from":{"x":8,"y":8},"to":{"x":5,"y":6}}}', '{"move":{"from":{"x":8,"y":3},"to":{"x":8,"y":4}}}'),
+     f"{KI2}\nまで2手で後手の勝ち\n▲２六歩\n",  # another game without a header
+     '{"black_player":"a","transcript":"f5d6c3d3c4","white_player":"b"}', '{"moves":[3]}'],
+)  # fmt: skip
 def test_what_is_refused_in_words(text: str) -> None:
     with pytest.raises(KifuError) as refused:
         parse(text.encode(), "record")
@@ -106,12 +103,10 @@ def test_of_three_pieces_the_moves_say_which(move: str, lance: str) -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [
-        (f"{KI2}\nまで2手で後手の勝ち\n\n", "# two\n棋戦：x\n先手：c\n▲２六歩△８四歩\nまで2手で後手の勝ち"),
-        (f"{KI2} ▲投了\n終了日時：y\n", "棋戦：x\n先手：c\n▲２六歩 △８四歩 ▲投了\n場所：z\n"),
-        (f"{KIF}3 投了\n", "手合割：平手\n先手：c\n棋戦：x\n1 ２六歩(27)\n2 ８四歩(83)\n3 投了\n"),
-    ],
-)
+    [(f"{KI2}\nまで2手で後手の勝ち\n\n", "# two\n棋戦：x\n先手：c\n▲２六歩△８四歩\nまで2手で後手の勝ち"),
+     (f"{KI2} ▲投了\n終了日時：y\n", "棋戦：x\n先手：c\n▲２六歩 △８四歩 ▲投了\n場所：z\n"),
+     (f"{KIF}3 投了\n", "手合割：平手\n先手：c\n棋戦：x\n1 ２六歩(27)\n2 ８四歩(83)\n3 投了\n")],
+)  # fmt: skip
 def test_a_file_of_several_games(first: str, second: str) -> None:
     one, two = parse((first + second).encode(), "record")
     assert (one.usi, one.win, two.usi, two.win) == (("7g7f", "3c3d"), "w", ("2g2f", "8c8d"), "w")

@@ -288,12 +288,6 @@ def test_pieces_in_hand_are_counted_in_kanji_and_in_digits(record, refusal, held
     assert refusal(text.replace(held, "歩一二")) == "一二 is no number of pieces in hand"
 
 
-@pytest.mark.parametrize("end", ["4 反則勝ち", "4 反則負け", "まで3手で後手の反則勝ち", "*反則手にて終局"])
-def test_a_kif_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
-    game = record(kif("1 ７六歩(77)", "2 ３四歩(33)", "3 ５六角(88)", end))
-    assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
-
-
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [(["1 ７五歩(77)"], "move 1, 7五歩(77), is illegal"),

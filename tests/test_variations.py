@@ -105,13 +105,11 @@ def test_trees_come_back(seed: int, start: str) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "kept"),
-    [
-        ("変化：4手\n   4 同　金(61)\n   5 ５八金(49)\n", "move 4, 同　金(61), is illegal"),
-        ("変化：4手\n   4 同　飛(82)\n   9 ５八金(49)\n", "move 9 follows move 4"),
-        ("変化：9手\n   9 同　飛(82)\n", "a variation begins at move 9"),
-        ("変化：2手\n   2 ８四歩(83)\n変化：9手\n   9 同　飛(82)\n", "a variation begins at move 9"),
-    ],
-)
+    [("変化：4手\n   4 同　金(61)\n   5 ５八金(49)\n", "move 4, 同　金(61), is illegal"),
+     ("変化：4手\n   4 同　飛(82)\n   9 ５八金(49)\n", "move 9 follows move 4"),
+     ("変化：9手\n   9 同　飛(82)\n", "a variation begins at move 9"),
+     ("変化：2手\n   2 ８四歩(83)\n変化：9手\n   9 同　飛(82)\n", "a variation begins at move 9")],
+)  # fmt: skip
 def test_a_variation_that_is_damaged_costs_the_game_nothing(broken: str, kept: str) -> None:
     begin, _, _ = FORKS.partition("変化")
     game = read_text(begin + broken)
@@ -174,7 +172,10 @@ def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsy
         assert "cannot hold variations" in capsys.readouterr().err
         assert main([str(tmp_path / "a.kif"), str(tmp_path / name), "--main-line"]) == 0
         assert read(tmp_path / name)[0].moves == read(tmp_path / "a.kif")[0].moves
-        lost = "convert: .usi does not hold all of the win, ending, times, names, headers\n"
+        lost = "convert: .usi does not hold all of the times, names, headers\n"
         assert capsys.readouterr().err == ("" if name == "a.csa" else lost)
+    (tmp_path / "b.usi").write_text("position startpos moves 7g7f 7f7d")
+    assert main([str(tmp_path / "b.usi"), str(tmp_path / "b.jkf")]) == 0
+    assert capsys.readouterr().err == "convert: move 2, 7f7d, is illegal: the moves before it are kept\n"
     assert main([str(tmp_path / "a.kif"), str(tmp_path / "a.csa")]) == 1
     assert capsys.readouterr().err == f"convert: {tmp_path / 'a.csa'} exists (--overwrite replaces it)\n"

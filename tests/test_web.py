@@ -371,15 +371,13 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
 
 @pytest.mark.parametrize(
     ("text", "game", "moves"),
-    [
-        ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
-        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
-        ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
-        ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
-        ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
-        ("手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n", "shogi", ["7g7f"]),  # no game of Othello
-    ],
-)
+    [("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
+     ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
+     ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
+     ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
+     ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
+     ("手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n", "shogi", ["7g7f"])],  # no game of Othello
+)  # fmt: skip
 def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
     board.new("dobutsu")  # which a text without a position may be of, and one that is wrong is not
     assert b"in check" in board.ask("POST", "/record", b"sfen 4k4/9/9/9/4R4/9/9/9/K8 b - 1")[1]
@@ -411,17 +409,19 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
     ("game", "start", "plies"),
     [("dobutsu", "even", 3), ("othello", "even", 0), ("othello", "even", 3),
      ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3), ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
-     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
-     ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
+     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1), ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
 )  # fmt: skip
 def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies: int) -> None:
     board.new(game, start)
     for _ in range(plies):
         board.play(board.state()["legal"][0])
+    board.do("resign")
     before, record = board.state(), board.record()
     board.new()
-    state = board.opened(record)
-    assert [state[name] for name in ("game", "moves", "start")] == [before[name] for name in ("game", "moves", "start")]
+    board.opened(record)
+    board.do("goto", ply=len(before["moves"]))
+    state, names = board.state(), ("game", "moves", "start", "ending")
+    assert [state[name] for name in names] == [before[name] for name in names]
 
 
 @pytest.mark.parametrize("word", "切れ負け 反則負け 反則勝ち 入玉勝ち 千日手 持将棋 不戦勝 中断 不詰".split())
@@ -911,7 +911,9 @@ def test_every_page_sees_the_same(board: Board) -> None:
     for page in pages:
         page.close()
     again = News(board)  # after a reload
-    assert again.next("setup")["games"]["shogi"]["opponents"][0] == "beginner"
+    said = again.next("setup")
+    assert said["networks"] == {name: game.network for name, game in GAMES.items()}
+    assert said["games"]["shogi"]["opponents"][0] == "beginner"
     assert again.next() == board.state()
     again.close()
     board.new("shogi", MATE_IN_ONE)
@@ -1110,7 +1112,7 @@ def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: st
 
 
 def test_what_nobody_foresaw_is_said_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
-    def fail() -> None:
+    def fail(_you: str) -> None:
         raise OverflowError("too large")
 
     monkeypatch.setattr(board.server.table, "record", fail)

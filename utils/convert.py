@@ -99,11 +99,14 @@ def convert_records(sources: Sequence[Path], options: argparse.Namespace, out: P
         if not 1 <= options.game <= len(games):
             raise DatasetError(f"there is no game {options.game}, there are {len(games)}")
         games = [games[options.game - 1]]
+    for game in games:
+        if game.remark:
+            print(f"convert: {game.remark}", file=sys.stderr)
     if options.main_line:
         games = [replace(game, variations=()) for game in games]
     written = file_of(games, out.suffix.lower(), any(is_utf8(source.read_bytes()) for source in sources))
     pairs = [*zip(games, parse(written, out), strict=True)]
-    names = (field.name for field in fields(Game))
+    names = (field.name for field in fields(Game) if field.compare)
     if lost := [name for name in names if any(getattr(one, name) != getattr(other, name) for one, other in pairs)]:
         print(f"convert: {out.suffix} does not hold all of the {', '.join(lost)}", file=sys.stderr)
     write_whole(out, written)

@@ -153,12 +153,7 @@ def _value(message: Mapping[str, Any], name: str, kind: type[T], default: Any) -
     return value
 
 
-_KINDS: Final[Mapping[type[Any], str]] = {
-    bool: "true or false",
-    str: "a text",
-    int: "a whole number",
-    list: "a list",
-}
+_KINDS: Final[Mapping[type[Any], str]] = {bool: "true or false", str: "a text", int: "a whole number", list: "a list"}
 
 
 def _one_of(message: Mapping[str, Any], name: str, names: tuple[str, ...], default: str) -> str:

@@ -10,14 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from pydlshogi.support.arrays import (
-    Float32Array,
-    Int32Array,
-    Int64Array,
-    Uint16Array,
-    Uint32Array,
-    read_arrays,
-)
+from pydlshogi.support.arrays import Float32Array, Int32Array, Int64Array, Uint16Array, Uint32Array, read_arrays
 from pydlshogi.training.examples import Examples
 
 

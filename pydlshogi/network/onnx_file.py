@@ -29,7 +29,7 @@ from onnx import (
 )
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.architecture import MOST_WEIGHTS, Ends, ModelError
+from pydlshogi.network.architecture import MOST_WEIGHTS, EncodingError, Ends, ModelError
 from pydlshogi.network.backend import Graph
 from pydlshogi.network.integers import Tower
 from pydlshogi.network.onnx_export import onnx_model
@@ -162,7 +162,7 @@ def _checked(name: str, model: ModelProto, encodings: Sequence[Encoding], *, for
         case _:
             parts = [f" or {' and '.join(map(str, each.parts))} planes" for each in encodings if each.parts]
             wanted = f"[N, planes, height, width]{''.join(parts)}"
-            raise ModelError(f"takes {_listed(inputs)}; a network of this engine takes {wanted}")
+            raise EncodingError(f"takes {_listed(inputs)}; a network of this engine takes {wanted}")
     if isinstance(given.shape[0], int):
         raise ModelError(f"made for batches of exactly {given.shape[0]}; export it with a free batch size")
     # The value has one number for each position, and may have no second axis.

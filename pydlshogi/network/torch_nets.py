@@ -12,14 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from pydlshogi.network.architecture import (
-    BATCH_NORMALISATION_EPS,
-    HIDDEN,
-    KINDS,
-    Architecture,
-    ModelError,
-    bias_shape,
-)
+from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, HIDDEN, KINDS, Architecture, ModelError, bias_shape
 from pydlshogi.network.weights import Array, Weights, architecture_of
 
 _NAMES: Final = {"weight": "W", "bias": "b"}

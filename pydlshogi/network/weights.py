@@ -23,13 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pydlshogi.encoding import Encoding
-from pydlshogi.network.architecture import (
-    BATCH_NORMALISATION_EPS,
-    HOW_TO_EXPORT,
-    Architecture,
-    ModelError,
-    recognise,
-)
+from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, HOW_TO_EXPORT, Architecture, ModelError, recognise
 from pydlshogi.support.arrays import Float32Array
 from pydlshogi.support.files import open_plain, read_plain, replacing, write_whole
 

@@ -7,7 +7,8 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, NamedTuple, Protocol
@@ -19,7 +20,7 @@ from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, UniformEvaluato
 from pydlshogi.game import PlayedPosition, Rules
 from pydlshogi.network.architecture import EncodingError, ModelError
 from pydlshogi.network.backend import CPU_BATCH, LARGEST_BATCH, Backend, BackendError
-from pydlshogi.network.loading import load_backend
+from pydlshogi.network.loading import encoding_of, load_backend
 from pydlshogi.network.weights import FittedError, fitted_option
 from pydlshogi.player.base_player import (
     HIGHEST_CP,
@@ -280,6 +281,22 @@ class NetworkPlayer(BasePlayer):
             return BestMove("win")
         answers = (adviser.answer(position, clock, self.options, report) for adviser in self._advisers)
         return next((answer for answer in answers if answer), None)
+
+
+@cache
+def is_of_another(game: Game, modelfile: str) -> bool:
+    """Whether a file holds a network, but none of the game. What else may be wrong with it is said at loading."""
+    path = Path(modelfile)
+    try:
+        if path.suffix != ".onnx":
+            encoding_of(path, game.encodings)
+        elif find_spec("onnx"):
+            from pydlshogi.network.onnx_file import graph_of
+
+            graph_of(path, game.encodings, half=False)
+    except ModelError as error:
+        return isinstance(error, EncodingError)
+    return False
 
 
 def _fitted_for(backend: Backend, modelfile: Path) -> tuple[Mapping[str, int], str]:

@@ -96,7 +96,14 @@ class UsiLine(NamedTuple):
     """The word behind the moves by which some programs say how the game ended."""
 
     def __str__(self) -> str:
-        return written(self.start or "startpos", [*self.moves, *self.end.split()], self.evaluations)
+        """One line, with a second one where something was thought of it."""
+        moves = [*self.moves, *self.end.split()]
+        start = f"sfen {self.start}" if self.start else "startpos"
+        text = " ".join(["position", start, *(["moves", *moves] if moves else [])]) + "\n"
+        if any(each is not None for each in self.evaluations):
+            thought = ("-" if each is None else str(each) for each in self.evaluations)
+            text += f"# evaluations {' '.join(thought)}\n"
+        return text
 
 
 def holds_usi(text: str) -> bool:
@@ -127,12 +134,3 @@ def read_line(line: str) -> UsiLine:
     end = words.index("moves") if "moves" in words else len(words)
     start = " ".join(words[:end])
     return UsiLine(None if start == "startpos" else start, words[end + 1 :], end=word)
-
-
-def written(start: str, moves: Sequence[str], evaluations: Sequence[int | None]) -> str:
-    """A game as one line, with a second one where something was thought of it."""
-    start = start if start == "startpos" else f"sfen {start}"
-    text = " ".join(["position", start, *(["moves", *moves] if moves else [])]) + "\n"
-    if any(each is not None for each in evaluations):
-        text += " ".join(["# evaluations", *("-" if each is None else str(each) for each in evaluations)]) + "\n"
-    return text

@@ -69,7 +69,7 @@ class TableGame:
         self.start = None if set_up(game, None).sfen() == begin.sfen else start
         self.names = ["", ""]
         self.clock: TimeControl | None = None
-        self.event = self.date = self.place = ""
+        self.event = self.date = self.place = self.remark = ""
         self.headers: Sequence[Sequence[str]] = ()
         self.utf8 = False
         self.line = [begin]
@@ -91,7 +91,7 @@ class TableGame:
         made = cls(recorded.game, recorded.start, set_up)
         made.names = [*recorded.names]
         made.event, made.date, made.place = recorded.event, recorded.date, recorded.place
-        made.headers, made.utf8 = recorded.headers, recorded.utf8
+        made.headers, made.utf8, made.remark = recorded.headers, recorded.utf8, recorded.remark
         made._add_line(recorded.line)
         made.tip.discs, line = recorded.discs, made.line
         for after, variation in recorded.variations:

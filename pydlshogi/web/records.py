@@ -16,15 +16,17 @@ from typing import Final
 from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.catalogue import GAMES
 from pydlshogi.entry import Candidates, File, Opened, OpenError, RecordedGame, RecordedLine
-from pydlshogi.game import PlayedPosition
+from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.support.decoding import decode, one_line
-from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines, written
+from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines
 from pydlshogi.web.played import ENGINE, TableGame
 
 _NAME: Final = re.compile(r"^# (Black|White): (.+)", re.MULTILINE)
 _THOUGHT: Final = re.compile(r"^# after (\d+): (.+)", re.MULTILINE)
 _CANDIDATE: Final = re.compile(r"(-?\d{1,6}) (\d{1,12}|-)((?: [\w*+]+)*)", re.ASCII)
 """Its evaluation, the positions looked at, its line."""
+_ENDS: Final = {"resign": ("resignation", 1), "win": ("declaration", 0), "timeout": ("time", 1)}
+"""By the words of USI lines that the rules do not say as well: why a game ended, and who won, 0 the side to move."""
 
 
 def suffixes() -> list[str]:
@@ -69,27 +71,30 @@ def begin(game: str, text: str) -> RecordedGame:
 
 
 def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates) -> File:
-    """A game as a file, the line that is shown first, with what an engine thinks of it: in comments below, where its
-    format has no place for that."""
+    """A game as a file, the line that is shown first, with its names, and what an engine thinks of it: in comments
+    below, where its format has no place for that."""
     files = GAMES[played.game].files
     file = files.saved(played, judged, candidates) if files else None
     if file is None:
-        names = zip(("Black", "White"), map(one_line, names_of(played)), strict=True)
+        names = zip(("Black", "White"), map(one_line, played.names), strict=True)
         evaluations = [node.evaluation for node in played.line[1:]]
-        text = written(played.line[0].sfen, played.moves, evaluations)
+        end = next((word for word in _ENDS if _ending(word, played.tip.turn) == played.tip.ended), "")
+        text = str(UsiLine(played.line[0].sfen, played.moves, evaluations, end))
         text += "".join(f"# {side}: {name}\n" for side, name in names if name)
         file = File("txt", text.encode())
     if judged and not file.whole:
         file = file._replace(content=file.content + "".join(_thought(played, candidates)).encode())
     day = re.sub(r"\W", "", played.date)[:8] or time.strftime("%Y%m%d-%H%M%S")
     return file._replace(
-        name=re.sub(r'[\s/\\:*?"<>|]+', " ", " ".join([day, " - ".join(filter(None, names_of(played)))])).strip()
+        name=re.sub(r'[\s/\\:*?"<>|]+', " ", " ".join([day, " - ".join(filter(None, played.names))])).strip()
     )
 
 
-def names_of(played: TableGame) -> list[str]:
-    """Who played Black and White: a person of that name, "" without one, or this program and how strong it was."""
-    return [name or (side and f"{ENGINE}{side})") for name, side in zip(played.names, played.sides, strict=True)]
+def names_of(played: TableGame, you: str) -> list[str]:
+    """Who played Black and White: a person of that name, else this program and how strong it was, `you` against it, or
+    "" where that is not known."""
+    unnamed = [f"{ENGINE}{side})" if side else you if any(played.sides) else "" for side in played.sides]
+    return [name or other for name, other in zip(played.names, unnamed, strict=True)]
 
 
 def _thought(played: TableGame, candidates: Candidates) -> Iterator[str]:
@@ -143,8 +148,15 @@ def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
 
 
 def _with_ending(name: str, line: UsiLine) -> RecordedGame:
-    """How the game ended, its own formats know."""
+    """Its own formats know it best."""
     files = GAMES[name].files
     if files and (games := files.opened(str(line).encode(), str(line))):
         return games[0]()
-    return RecordedGame(name, line.start, RecordedLine(line.moves, evaluations=line.evaluations))
+    ended = _ending(line.end, GAMES[name].position(line.start).turn ^ len(line.moves) % 2)
+    return RecordedGame(name, line.start, RecordedLine(line.moves, evaluations=line.evaluations, ended=ended))
+
+
+def _ending(word: str, turn: int) -> GameEnd | None:
+    """How a game ended where `turn` is to move; None where the word does not say it."""
+    reason, winner = _ENDS.get(word, ("", 0))
+    return GameEnd(reason, winner ^ turn) if reason else None

@@ -65,8 +65,12 @@ class Engines:
 
     def network(self, game: str) -> str:
         """The file of the network of the engine that analyses; "" where that has none."""
-        options = self._pool.engine_for(Question(game)).options
-        return Path(getattr(options, "modelfile", "") or GAMES[game].network).name
+        modelfile = getattr(self._pool.engine_for(Question(game)).options, "modelfile", "")
+        if modelfile:
+            from pydlshogi.player.network_player import is_of_another  # which imports much
+
+            modelfile = "" if is_of_another(GAMES[game], modelfile) else modelfile
+        return Path(modelfile or GAMES[game].network).name
 
     def known_moves(self, game: str, position: PlayedPosition) -> tuple[Sequence[KnownMove], str]:
         """What the books of the engine that analyses know of a position, and what was wrong with them."""

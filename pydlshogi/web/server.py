@@ -257,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
             case "GET", "/news":
                 self._send_news()
             case "GET", "/record":
-                self._send_record(table.record())
+                self._send_record(table.record(parse_qs(query).get("you", [""])[0]))
             case "POST", "/do":
                 table.do(json_object(self._body(LARGEST_COMMAND)))
                 self._send_json(HTTPStatus.OK, {"generation": table.generation})

@@ -21,7 +21,7 @@ from pydlshogi.game import GameEnd
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
-from pydlshogi.web.records import begin, open_record, saved, suffixes
+from pydlshogi.web.records import begin, names_of, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
@@ -166,16 +166,18 @@ class Table:
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
 
-    def record(self) -> File:
-        """The game as a file, of shogi with what the engine thinks of it where it was asked."""
+    def record(self, you: str = "") -> File:
+        """The game as a file, of shogi with what the engine thinks of it where it was asked. `you`: what a person is
+        called who plays an engine."""
         with self._lock:
             game = self._game
-            line, at, asked = game.line, game.at, game.asked
+            line, at, asked, names = game.line, game.at, game.asked, game.names
             if game.left and game.tip.tried:  # who practises saves the game
                 game.show(game.left.line)
+            game.names = names_of(game, you)
             file = saved(game, self._review.judgements(game.line), self._review.candidates)
             game.show(line, at)
-            game.asked = asked
+            game.asked, game.names = asked, names
             if not file.whole and game.variations:
                 self._error = "the file holds the line that is shown alone: its format has no variations"
                 self._say_state()
@@ -289,7 +291,8 @@ class Table:
         """Another game is shown."""
         self._pace.paused = False
         self._preparing.begin(self._game.game, self._game.sides)
-        self._changed()
+        remark, self._game.remark = self._game.remark, ""
+        self._changed(remark=remark)
 
     def _play(self, move: str) -> None:
         game, known = self._game, len(self._game.nodes)
@@ -313,14 +316,15 @@ class Table:
         game.go_to(len(game.moves))
         self._end("time", 1 - game.tip.turn)
 
-    def _changed(self, step: bool = False) -> None:
-        """The game is another one now: keep it, say it, and let the engines think about it, one that waits too where a
-        `step` is wanted."""
+    def _changed(self, step: bool = False, remark: str = "") -> None:
+        """The game is another one now: keep it, say it with a `remark`, and let the engines think about it, one that
+        waits too where a `step` is wanted."""
         self.generation += 1
         self._search.stop()
         self._pace.drop()
         game = self._game
-        known, self._error = self._search.engines.known_moves(game.game, game.position)
+        known, error = self._search.engines.known_moves(game.game, game.position)
+        self._error = error or remark
         look, shown = game.entry.look, game.shown
         self._book = [(*each, written(look, shown.sfen, each[0], shown.move)) for each in known]
         self._clock.follow(self._game)

@@ -54,7 +54,7 @@ def frames(address: str) -> Iterator[bytes]:
         page.get_by_role("button", name="Start", exact=True).click()
         page.wait_for_selector("#newDialog", state="hidden")
         yield page.screenshot()
-        page.get_by_role("button", name="Show thinking").click(no_wait_after=True)
+        page.get_by_role("button", name="Thinking").click(no_wait_after=True)
         page.wait_for_selector(".arrows polygon")
         began = time.monotonic()
         for frame in range(1, _FRAMES):

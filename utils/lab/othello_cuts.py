@@ -17,11 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta, Found, Probing, depths_to
-from pydlshogi.games.othello.engine.cuts import (
-    CutPair,
-    Cuts,
-    probing_of,
-)
+from pydlshogi.games.othello.engine.cuts import CutPair, Cuts, probing_of
 from pydlshogi.games.othello.rules import PASS, Position
 from pydlshogi.games.othello.transcript import Transcript
 from pydlshogi.support.arrays import Float64Array, Int16Array

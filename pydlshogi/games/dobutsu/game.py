@@ -20,15 +20,7 @@ class Dobutsu(GameEntry):
     network = "dobutsu.npz"
     opponents = {
         **ladder(
-            1000,
-            beginner=(0, 200),
-            novice=3,
-            easy=5,
-            casual=7,
-            medium=(7, 120),
-            strong=(7, 80),
-            hard=10,
-            expert=13,
+            1000, beginner=(0, 200), novice=3, easy=5, casual=7, medium=(7, 120), strong=(7, 80), hard=10, expert=13
         ),
         "perfect": Opponent("mcts", {"Perfect_Play": "true"}, 1000, is_solved),
     }

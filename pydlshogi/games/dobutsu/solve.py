@@ -21,7 +21,7 @@ import numpy as np
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.dobutsu import solution_file
-from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering, state_of
+from pydlshogi.games.dobutsu.numbering import Numbering, numbered, numbering
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.retrograde import DECIDED, DRAWN, NOT_REACHED, solved
 from pydlshogi.support import OneLineError
@@ -77,13 +77,6 @@ class Solution:
             return None
         plies = code - DECIDED
         return Outcome(0.5) if code == DRAWN else Outcome(float(plies % 2), plies)
-
-    def any_position(self, rng: np.random.Generator) -> int:
-        """A state's pieces at random, of all positions that the game gets to and nobody has won."""
-        while True:
-            number = int(rng.integers(self._numbers.size))
-            if self._block(number // _BLOCK)[number % _BLOCK] not in (NOT_REACHED, DECIDED):
-                return state_of(number, self._numbers)
 
     def moves(self, position: DobutsuPosition) -> dict[int, Outcome]:
         """How the legal moves end for the side that plays them, the best first: the quickest win, the latest loss.

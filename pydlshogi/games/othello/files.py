@@ -19,7 +19,6 @@ from pydlshogi.games.othello.transcript import (
 )
 from pydlshogi.games.othello.wthor import GAME, HEADER, Games, games_of, parse_wthor
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.records import names_of
 
 
 def _opened(data: bytes, text: str) -> Opened | None:
@@ -62,7 +61,7 @@ def _recorded(game: Transcript) -> RecordedGame:
 
 def _saved(played: TableGame, *_: Any) -> File:
     """A transcript, or GGF where there is more to say than moves, or a pass that none follows."""
-    moves, names, tip = [parse_move(move) for move in played.moves], names_of(played), played.tip
+    moves, names, tip = [parse_move(move) for move in played.moves], played.names, played.tip
     more = [played.start, tip.ended, *names, played.event, played.date, *played.headers]
     if moves and moves[-1] != PASS and not any(more):
         return File("txt", f"{transcript(moves)}\n".encode())

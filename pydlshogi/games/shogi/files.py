@@ -17,7 +17,6 @@ from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.read_kifu import KifuError, parse
 from pydlshogi.support.decoding import is_utf8
 from pydlshogi.web.played import TableGame
-from pydlshogi.web.records import names_of
 from pydlshogi.web.tree import Node, variations_of
 
 ENDINGS: Final[Mapping[Ending, str]] = {
@@ -61,18 +60,9 @@ def _recorded(game: Game, utf8: bool) -> RecordedGame:
         line = RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), known, None, each.ending)
         variations.append((each.after, line))
     return RecordedGame(
-        "shogi",
-        game.start_sfen,
-        played,
-        variations,
-        None,
-        game.names,
-        game.event,
-        game.date,
-        game.place,
-        game.headers,
-        utf8,
-    )
+        "shogi", game.start_sfen, played, variations, None, game.names, game.event, game.date, game.place, game.headers,
+        utf8, game.remark,
+    )  # fmt: skip
 
 
 def _candidates(start: str, moves: Sequence[int], analysis: Sequence[Sequence[str]]) -> list[list[AnalysedMove]]:
@@ -97,18 +87,10 @@ def _saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidate
 
 def _game(played: TableGame, candidates: Candidates) -> Game:
     line, ending = _line(0, played.line[1:], played.tip, candidates), played.tip.ending
-    black, white = names_of(played)
     return Game(
         played.line[0].sfen,
-        line.moves,
-        _WINS[ending.winner] if ending else None,
-        line.ending,
-        line.evals,
-        line.times,
-        (black, white),
-        event=played.event,
-        date=played.date,
-        place=played.place,
+        line.moves, _WINS[ending.winner] if ending else None, line.ending, line.evals, line.times,
+        (played.names[0], played.names[1]), event=played.event, date=played.date, place=played.place,
         comments=tuple(node.comment for node in played.line),
         variations=tuple(
             _line(after, nodes, nodes[-1], candidates)
@@ -117,7 +99,7 @@ def _game(played: TableGame, candidates: Candidates) -> Game:
         ),
         headers=tuple((name, value) for name, value in played.headers),
         analysis=(_analysis(played.line[0], candidates), *line.analysis),
-    )
+    )  # fmt: skip
 
 
 def _line(after: int, nodes: Sequence[Node], tip: Node, candidates: Candidates) -> Variation:

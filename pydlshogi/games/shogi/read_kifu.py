@@ -5,11 +5,13 @@ positions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final
 
+from pydlshogi.entry import OpenError
 from pydlshogi.games.shogi.kifu import formats
 from pydlshogi.games.shogi.kifu.game import Game, RecordError
 from pydlshogi.support import OneLineError
@@ -58,7 +60,18 @@ def parse(data: bytes, path: str | PathLike[str]) -> list[Game]:
                 raise RecordError(f"line {number} is longer than any of a record")
         return formats.parse(text)
     except RecordError as error:
-        raise KifuError(path, str(error)) from error
+        raise KifuError(path, _of_another_game(data, text) or str(error)) from error
+
+
+def _of_another_game(data: bytes, text: str) -> str:
+    """What to do with a record of another game; "": it is none."""
+    from pydlshogi.catalogue import GAMES  # which imports this one
+
+    for game in GAMES.values():
+        with suppress(OpenError):
+            if game.name != "shogi" and game.files and game.files.opened(data, text):
+                return f"a game of {game.name}, not of shogi: the board opens it, `python -m pydlshogi.web`"
+    return ""
 
 
 def read_games(path: str | PathLike[str]) -> list[Game]:

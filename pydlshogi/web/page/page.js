@@ -16,7 +16,7 @@ import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
 
 const WIDE = matchMedia('(min-width: 821px), (min-width: 621px) and (max-height: 450px)') // room for the captured pieces beside the board
 const server = new Server(location.hash.slice(1), reason => {
-  $('error').textContent = reason ? reasonIn(language, reason) : word(state?.error ?? '')
+  $('error').textContent = reasonIn(language, reason || (state?.error ?? ''))
 })
 addEventListener('hashchange', () => location.reload())
 
@@ -148,7 +148,7 @@ function show () {
   say('comment', state.comment)
   drawOpening()
   drawBook()
-  if (state.error) $('error').textContent = word(state.error)
+  if (state.error) $('error').textContent = reasonIn(language, state.error)
   showButtons()
   // Of a button that is gone, or can be pressed no more, the page as a whole would have the focus.
   if (byKeyboard && (focused.closest('[hidden], :disabled') || document.activeElement === document.body)) board.take()
@@ -208,8 +208,8 @@ const veiled = () => state.asked?.ply === state.at && revealed !== state.generat
 /** The opponent of another level who is offered at the end. */
 const nextLevel = () => otherLevel(state, setup?.games[state.game].opponents ?? [])
 
-/** White sits below where the board is turned, and where a person has White against an engine. */
-const flipped = () => turned !== (own(state) === 1)
+/** White sits below where the board is turned, where a person has White against an engine, and where White is to find a move. */
+const flipped = () => turned !== ((state.asked ? (state.turn + state.at + state.asked.ply) % 2 : own(state)) === 1)
 
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
@@ -461,7 +461,7 @@ function label (button, name) {
   button.ariaLabel = wordIn(language, name)
   const about = wordIn(language, `about ${name}`)
   button.title = button.ariaLabel + (about === `about ${name}` ? '' : `: ${about}`) + (button.dataset.key ? ` (${button.dataset.key})` : '')
-  say(button.querySelector('span'), wordIn(language, `short ${name}`))
+  say(button.querySelector('span'), wordIn(language, name, 'short'))
 }
 
 const nameOf = button => button.dataset.word ?? button.dataset.label

@@ -51,8 +51,13 @@ export class Records {
     return this.page.underWay('openingRecord', this.server.post('record', data))
   }
 
+  /** The record, in which a person who plays an engine is called as on the page. */
+  ask () {
+    return this.server.ask(`record?you=${encodeURIComponent(this.page.word('you'))}`)
+  }
+
   async save () {
-    const answer = await this.server.ask('record')
+    const answer = await this.ask()
     if (!answer?.ok) return
     offer(await answer.blob(), decodeURIComponent(answer.headers.get('Content-Disposition').split("''")[1]))
   }
@@ -77,7 +82,7 @@ export class Records {
   hearCopying () {
     const { state, word } = this.page
     const texts = {
-      record: async () => textOf(await (await this.server.ask('record')).arrayBuffer()),
+      record: async () => textOf(await (await this.ask()).arrayBuffer()),
       position: () => state().position,
       line: () => `position sfen ${[state().start, ...(state().moves.length ? ['moves', ...state().moves] : [])].join(' ')}`
     }

@@ -19,16 +19,7 @@ from pydlshogi.games.othello.engine.solving import ENDING, solvable, time_to_sol
 from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
-from pydlshogi.player.base_player import (
-    BasePlayer,
-    BestMove,
-    Checkmate,
-    Info,
-    Part,
-    Report,
-    moves_named,
-    step,
-)
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, Part, Report, moves_named, step
 from pydlshogi.player.clock import Clock
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model

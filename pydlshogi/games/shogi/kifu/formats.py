@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from pydlshogi.games.shogi.kifu import csa, jkf, kif
-from pydlshogi.games.shogi.kifu.game import UNKNOWN, Conclusion, Game, Line, Record, RecordError
+from pydlshogi.games.shogi.kifu.game import UNKNOWN, Conclusion, Game, Line, Record, RecordError, settle
 from pydlshogi.games.shogi.kifu.kif_writer import kif_bytes, to_kif
 from pydlshogi.games.shogi.sfen import START_SFEN, move_of
-from pydlshogi.support.usi_text import holds_usi, usi_lines, written
+from pydlshogi.support.usi_text import UsiLine, holds_usi, usi_lines
 
 
 class Format(NamedTuple):
@@ -59,10 +59,13 @@ def parse_usi(text: str) -> list[Game]:
 
 
 def to_usi(game: Game) -> str:
-    """`game` as a line of USI, with its evaluations. Raises RecordError for what that cannot hold: variations."""
+    """`game` as a line of USI, with its evaluations and its ending where there is a word for it. Raises RecordError for
+    what that cannot hold: variations."""
     if game.variations:
         raise RecordError("a line of USI cannot hold variations")
-    return written(game.start_sfen, game.usi, game.evals)
+    turn, outcome = (game.start_sfen.split()[1] == "w") ^ len(game.moves) % 2, (game.ending, game.win)
+    end = next((word for word, conclusion in _USI_ENDINGS.items() if settle(conclusion, turn) == outcome), "")
+    return str(UsiLine(game.start_sfen, game.usi, game.evals, end))
 
 
 FORMATS: Final = (
@@ -70,14 +73,7 @@ FORMATS: Final = (
     Format("lines of USI", (".usi", ".sfen"), holds_usi, parse_usi, to_usi, between=""),
     Format("CSA", (".csa",), csa.holds_csa, csa.parse, csa.to_csa, between="/\n"),
     # Last: it takes everything, and says what is wrong with what is no record at all.
-    Format(
-        "KIF, KI2",
-        (".kif", ".kifu", ".ki2", ".ki2u"),
-        lambda text: True,
-        kif.parse,
-        to_kif,
-        encode=kif_bytes,
-    ),
+    Format("KIF, KI2", (".kif", ".kifu", ".ki2", ".ki2u"), lambda text: True, kif.parse, to_kif, encode=kif_bytes),
 )
 """In the order in which they are tried. A file is read by what it holds, not by its name."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydlshogi.analysis import MATE_EVAL
@@ -104,6 +104,8 @@ class Game:
     """What else is said of it, by the names that KIF has for that."""
     analysis: tuple[tuple[str, ...], ...] = ()
     """As that of a variation, but with the start before it."""
+    remark: str = field(default="", compare=False)
+    """What readers are to know, in one line: its last move is illegal, and none of `moves`."""
 
     @property
     def is_problem(self) -> bool:
@@ -159,6 +161,10 @@ class Line:
         self.error = ""
         """Why it could not be read further."""
 
+    def refusal(self, made: int) -> str:
+        """Why it is played no further than its first `made` moves; "": it has no more."""
+        return f"move {self.after + made + 1}, {self.texts[made]}, is illegal" if made < len(self.texts) else ""
+
 
 class Record:
     """Plays the lines of a record: the game, then the variations in their order."""
@@ -176,8 +182,10 @@ class Record:
         """
         self._follow(line, self._moves)
         made = len(self._moves)
+        refusal = line.refusal(made)
         if len(line.texts) > made + 1:
-            raise RecordError(f"move {made + 1}, {line.texts[made]}, is illegal")
+            raise RecordError(refusal)
+        self._remark = refusal and f"{refusal}: the moves before it are kept"
         self._times = tuple(line.times[:made])
         self._evals, self._comments, self._analysis = self._said(line, made)
         conclusion = line.conclusion if line.conclusion not in (None, UNKNOWN) else closing(self.position)
@@ -196,9 +204,7 @@ class Record:
         except RecordError as refusal:
             error = str(refusal)
         made = len(moves)
-        if not error and made < len(line.texts):
-            error = f"move {line.after + made + 1}, {line.texts[made]}, is illegal"
-        error = error or line.error
+        error = error or line.refusal(made) or line.error
         evals, comments, analysis = self._said(line, made, error)
         if moves:
             # What was said before the first move is said of that one.
@@ -221,7 +227,7 @@ class Record:
             self._start_sfen, tuple(self._moves), self._result[1], self._result[0], self._evals, self._times,
             names=(black, white), ratings=ratings, event=headers.get("棋戦", ""), date=headers.get("開始日時", ""),
             place=headers.get("場所", ""), comments=self._comments.of_plies(), variations=tuple(self._variations),
-            headers=tuple(others.items()), analysis=self._analysis,
+            headers=tuple(others.items()), analysis=self._analysis, remark=self._remark,
         )  # fmt: skip
 
     def _follow(self, line: Line, made: list[int]) -> None:
