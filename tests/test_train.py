@@ -343,7 +343,6 @@ KILLED = """
 import os, sys
 from pydlshogi import train
 from pydlshogi.training import run
-
 follow, lasts = run.follow, iter(range(7))
 run.follow = lambda *given: follow(*given) if next(lasts, None) is not None else os._exit(9)
 sys.exit(train.main(sys.argv[1:]))
