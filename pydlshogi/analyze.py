@@ -78,7 +78,7 @@ def title(names: Sequence[str]) -> tuple[str, str]:
 
 def graph(judgements: Sequence[Judgement], names: Sequence[str]) -> bytes:
     """Black's win rate move by move, as a PNG."""
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # before: of its caches and fonts nobody need hear
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # before its import, which warns of caches and fonts
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

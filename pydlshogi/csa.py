@@ -36,7 +36,7 @@ def _password(file: Path | None) -> str:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # as for the log
+    with suppress(OSError):  # a full disk must not cost the game
         print(line, flush=True)
 
 
@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace) -> None:
         raise OneLineError("--user is 1 to 32 letters, digits, and _ @ - .")
     login = Login(options.host, options.port, options.user, _password(options.password_file))
     options.records.mkdir(parents=True, exist_ok=True)
-    logging.raiseExceptions = False  # a full disk must not cost the game
+    logging.raiseExceptions = False  # on a full disk each line of the log would be a traceback
     logging.basicConfig(
         filename=options.log or os.devnull, level=logging.INFO, format="%(asctime)s %(message)s", encoding="utf-8"
     )

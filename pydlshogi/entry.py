@@ -165,7 +165,7 @@ class RecordedGame:
     utf8: bool = False
     """The file is in UTF-8, and so is what is saved."""
     remark: str = ""
-    """What is to be said of it once, in one line."""
+    """One line to show when the game is opened."""
 
 
 Candidates: TypeAlias = Callable[[Any], Sequence["AnalysedMove"]]

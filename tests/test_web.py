@@ -408,8 +408,10 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
 @pytest.mark.parametrize(
     ("game", "start", "plies"),
     [("dobutsu", "even", 3), ("othello", "even", 0), ("othello", "even", 3),
-     ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3), ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
-     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1), ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
+     ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3),
+     ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
+     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
+     ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
 )  # fmt: skip
 def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies: int) -> None:
     board.new(game, start)
@@ -1100,7 +1102,8 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
 @pytest.mark.parametrize(
     ("path", "length", "status"),
     [("/do", str(LARGEST_COMMAND + 1), 413), ("/record", str(LARGEST_RECORD + 1), 413), ("/do", "9" * 5000, 413),
-     ("/do", "-1", 411), ("/do", "", 411), ("/nowhere", "0", 404), ("/record", "99", 400)],  # more than comes
+     ("/do", "-1", 411), ("/do", "", 411), ("/nowhere", "0", 404),
+     ("/record", "99", 400)],  # more than comes
 )  # fmt: skip
 def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
     head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", f"Content-Length: {length}"]
@@ -1112,13 +1115,14 @@ def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: st
 
 
 def test_what_nobody_foresaw_is_said_and_logged(board: Board, monkeypatch, caplog: pytest.LogCaptureFixture) -> None:
-    def fail(_you: str) -> None:
+    def fail(*_: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(board.server.table, "record", fail)
+    board.new(sides=("", "beginner"))
+    monkeypatch.setattr("pydlshogi.web.table.saved", fail)
     status, answer = board.ask("GET", "/record")
     assert (status, json.loads(answer)) == (500, {"error": "something failed: OverflowError('too large')"})
-    assert "too large" in caplog.text
+    assert ("too large" in caplog.text, board.state()["names"]) == (True, ["", ""])
 
 
 def test_many_ask_at_once(board: Board) -> None:

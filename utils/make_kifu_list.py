@@ -24,6 +24,7 @@ from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.read_kifu import KifuError, read_many
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import bounded, exit_status, natural, parser_for
+from pydlshogi.support.decoding import one_line
 from pydlshogi.support.files import write_whole
 from pydlshogi.support.pool import available_cores
 
@@ -67,11 +68,11 @@ def write_list(path: Path, files: Sequence[Path]) -> None:
     """Write the paths of `files`, relative to the list `path`."""
     lines = []
     for file in files:
-        whole = Path(os.path.realpath(file.parent), file.name)  # a link is a file of its own
-        with suppress(ValueError):  # through links as the system goes them; to another drive, the whole
-            whole = Path(os.path.relpath(whole, os.path.realpath(path.parent)))
-        lines.append(whole.as_posix())
-        if lines[-1].encode(errors="replace").decode().strip().splitlines() != [lines[-1]]:
+        there = Path(os.path.realpath(file.parent), file.name)  # a link is a file of its own
+        with suppress(ValueError):  # on another drive the whole path stays
+            there = Path(os.path.relpath(there, os.path.realpath(path.parent)))  # links as the system follows them
+        lines.append(there.as_posix())
+        if one_line(lines[-1]) != lines[-1]:
             raise OneLineError(f"{str(file)!r}: a list cannot hold this name")
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 

@@ -56,7 +56,7 @@ def parts_of(network: str) -> list[str]:
 
 
 def report_of(network: str, positions: Positions) -> tuple[str, Report]:
-    """What ran the network named so, and what it made of the positions."""
+    """What ran the network, named as for `parts_of`, and what it made of the positions."""
     file, name, precision = parts_of(network)
     backend = load_backend(name, file, ALL_ENCODINGS, precision=precision, batch_size=512)
     return backend.description, validate(asking(backend), positions, backend.encoding)

@@ -161,6 +161,7 @@ class Run:
                 for group, decay in zip(optimiser.param_groups, decays, strict=True):
                     group["weight_decay"] = decay
             self.step, self.progress, self.window = state["step"], state["progress"], state["window"]
+            # A cycle has named all that it needs; what `train` keeps is found only while it runs.
             self.kept = {name: state["kept"][name] for name in self.kept or state["kept"]}
             torch.set_rng_state(state["generator"])
         except (LookupError, RuntimeError, TypeError, ValueError) as error:

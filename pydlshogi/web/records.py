@@ -85,9 +85,8 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates
     if judged and not file.whole:
         file = file._replace(content=file.content + "".join(_thought(played, candidates)).encode())
     day = re.sub(r"\W", "", played.date)[:8] or time.strftime("%Y%m%d-%H%M%S")
-    return file._replace(
-        name=re.sub(r'[\s/\\:*?"<>|]+', " ", " ".join([day, " - ".join(filter(None, played.names))])).strip()
-    )
+    name = f"{day} {' - '.join(filter(None, played.names))}"
+    return file._replace(name=re.sub(r'[\s/\\:*?"<>|]+', " ", name).strip())
 
 
 def names_of(played: TableGame, you: str) -> list[str]:
@@ -136,8 +135,14 @@ def _make(position: PlayedPosition, moves: Sequence[str]) -> list[str]:
 
 
 def _of_usi(line: UsiLine, shown: str) -> RecordedGame:
-    """Of the game in which most of its moves are legal; of such ones the game shown, or one with its ranks."""
-    return _with_ending(max((shown, *GAMES), key=partial(_fits, line)), line)
+    """Of the game in which most of its moves are legal; of such ones the game shown, or one with its ranks. A format of
+    that game says best how it ended."""
+    name = max((shown, *GAMES), key=partial(_fits, line))
+    files = GAMES[name].files
+    if files and (games := files.opened(str(line).encode(), str(line))):
+        return games[0]()
+    ended = _ending(line.end, GAMES[name].position(line.start).turn ^ len(line.moves) % 2)
+    return RecordedGame(name, line.start, RecordedLine(line.moves, evaluations=line.evaluations, ended=ended))
 
 
 def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
@@ -145,15 +150,6 @@ def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
     with suppress(ValueError):
         made = len(_make(GAMES[name].position(line.start), line.moves))
     return made, ranks == (line.start or "").count("/")
-
-
-def _with_ending(name: str, line: UsiLine) -> RecordedGame:
-    """Its own formats know it best."""
-    files = GAMES[name].files
-    if files and (games := files.opened(str(line).encode(), str(line))):
-        return games[0]()
-    ended = _ending(line.end, GAMES[name].position(line.start).turn ^ len(line.moves) % 2)
-    return RecordedGame(name, line.start, RecordedLine(line.moves, evaluations=line.evaluations, ended=ended))
 
 
 def _ending(word: str, turn: int) -> GameEnd | None:

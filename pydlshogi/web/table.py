@@ -172,12 +172,14 @@ class Table:
         with self._lock:
             game = self._game
             line, at, asked, names = game.line, game.at, game.asked, game.names
-            if game.left and game.tip.tried:  # who practises saves the game
-                game.show(game.left.line)
-            game.names = names_of(game, you)
-            file = saved(game, self._review.judgements(game.line), self._review.candidates)
-            game.show(line, at)
-            game.asked, game.names = asked, names
+            try:
+                if game.left and game.tip.tried:  # who practises saves the game
+                    game.show(game.left.line)
+                game.names = names_of(game, you)
+                file = saved(game, self._review.judgements(game.line), self._review.candidates)
+            finally:
+                game.show(line, at)
+                game.asked, game.names = asked, names
             if not file.whole and game.variations:
                 self._error = "the file holds the line that is shown alone: its format has no variations"
                 self._say_state()

@@ -60,8 +60,8 @@ def _recorded(game: Game, utf8: bool) -> RecordedGame:
         line = RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), known, None, each.ending)
         variations.append((each.after, line))
     return RecordedGame(
-        "shogi", game.start_sfen, played, variations, None, game.names, game.event, game.date, game.place, game.headers,
-        utf8, game.remark,
+        "shogi", game.start_sfen, played, variations, names=game.names, event=game.event, date=game.date,
+        place=game.place, headers=game.headers, utf8=utf8, remark=game.remark,
     )  # fmt: skip
 
 
@@ -87,10 +87,10 @@ def _saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidate
 
 def _game(played: TableGame, candidates: Candidates) -> Game:
     line, ending = _line(0, played.line[1:], played.tip, candidates), played.tip.ending
+    black, white = played.names
     return Game(
-        played.line[0].sfen,
-        line.moves, _WINS[ending.winner] if ending else None, line.ending, line.evals, line.times,
-        (played.names[0], played.names[1]), event=played.event, date=played.date, place=played.place,
+        played.line[0].sfen, line.moves, _WINS[ending.winner] if ending else None, line.ending, line.evals, line.times,
+        (black, white), event=played.event, date=played.date, place=played.place,
         comments=tuple(node.comment for node in played.line),
         variations=tuple(
             _line(after, nodes, nodes[-1], candidates)

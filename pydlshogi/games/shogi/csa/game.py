@@ -58,7 +58,7 @@ class SideClock(NamedTuple):
     """Gained by each move, and to be spent on that very move."""
 
     def after(self, left: int, units: int) -> int:
-        """What is left once a move has taken `units`: of a clock a millisecond at least, as 0 means none."""
+        """What is left once a move has taken `units`. Of a main time a millisecond stays: all 0 would mean no clock."""
         return max(min(1, self.total), left + self.increment - max(0, units * self.unit - self.delay))
 
     def most(self, left: int) -> int | None:
@@ -327,7 +327,7 @@ class ServerGame:
 
     def _end(self, result: str) -> Game:
         ending = _ENDINGS.get(result, self._ending)
-        if result in {"#CHUDAN", "#CENSORED"}:  # broken off, by #CENSORED at the server's limit: neither won nor drawn
+        if result in {"#CHUDAN", "#CENSORED"}:  # neither won nor drawn: stopped, or at the server's limit
             return self.record(ending)
         if result == "#DRAW":
             return self.record("jishogi" if ending == "declaration" else ending, "d")

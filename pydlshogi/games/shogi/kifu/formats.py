@@ -63,9 +63,9 @@ def to_usi(game: Game) -> str:
     what that cannot hold: variations."""
     if game.variations:
         raise RecordError("a line of USI cannot hold variations")
-    turn, outcome = (game.start_sfen.split()[1] == "w") ^ len(game.moves) % 2, (game.ending, game.win)
-    end = next((word for word, conclusion in _USI_ENDINGS.items() if settle(conclusion, turn) == outcome), "")
-    return str(UsiLine(game.start_sfen, game.usi, game.evals, end))
+    turn = ("bw".index(game.start_sfen.split()[1]) + len(game.moves)) % 2
+    ends = {settle(conclusion, turn): word for word, conclusion in _USI_ENDINGS.items()}
+    return str(UsiLine(game.start_sfen, game.usi, game.evals, ends.get((game.ending, game.win), "")))
 
 
 FORMATS: Final = (

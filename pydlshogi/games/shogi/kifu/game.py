@@ -105,7 +105,7 @@ class Game:
     analysis: tuple[tuple[str, ...], ...] = ()
     """As that of a variation, but with the start before it."""
     remark: str = field(default="", compare=False)
-    """What readers are to know, in one line: its last move is illegal, and none of `moves`."""
+    """One line to show: the last move of the record is illegal, and `moves` lacks it."""
 
     @property
     def is_problem(self) -> bool:
