@@ -225,15 +225,9 @@ def whole(folder: Path) -> list[dict[str, Any]]:
     return journal
 
 
-def command_for(folder: Path, minutes: float) -> list[str]:
-    """A run whose learning hangs on its seed alone, not on the time."""
-    steady = [*TINY, "--warmup", "0", "--decay", "0"]
-    words = ["dobutsu", "--out", str(folder), "--minutes", f"{minutes}", *steady]
-    return [sys.executable, "-m", "pydlshogi.cycle", *words]
-
-
 def test_when_killed_it_leaves_no_worker_and_goes_on(tmp_path: Path) -> None:
-    with subprocess.Popen(command_for(tmp_path, 100), stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "pydlshogi.cycle", "dobutsu", "--out", str(tmp_path), "--minutes", "100", *TINY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         next(line for line in process.stdout if re.match(r"cycle 2: \d+ games", line))
         started = psutil.Process(process.pid).children(recursive=True)
         assert sum("spawn_main" in " ".join(each.cmdline()) for each in started) == 1

@@ -134,11 +134,11 @@ def test_a_book_grows_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert {now == before for now, before in kept} == {True}  # level 1 did not search them again
 
 
-NAMED = [("f5f6", "Diagonal"), ("f5d6c3d3c4", "Tiger")]
-NAMED += [("f5d6c5f4e3c6d3f6e6", "Rose"), ("f5f6e6f4c3", "Buffalo (Kenichi)")]
-
-
-@pytest.mark.parametrize(("moves", "name"), NAMED)
+@pytest.mark.parametrize(
+    ("moves", "name"),
+    [("f5f6", "Diagonal"), ("f5d6c3d3c4", "Tiger"),
+     ("f5d6c5f4e3c6d3f6e6", "Rose"), ("f5f6e6f4c3", "Buffalo (Kenichi)")],
+)  # fmt: skip
 def test_othello_however_the_board_is_turned(moves: str, name: str) -> None:
     squares = [("abcdefgh".index(file), int(rank) - 1) for file, rank in re.findall("(.)(.)", moves)]
     for swap, turn in product((False, True), repeat=2):  # the first position has these symmetries alone

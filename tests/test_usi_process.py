@@ -168,10 +168,8 @@ def test_a_real_client_plays_a_whole_game(tmp_path: Path, monkeypatch: pytest.Mo
     engine.write_text(f"#!/bin/sh\nexec {' '.join(ENGINES['mcts'])}\n", encoding="utf-8")
     engine.chmod(0o755)
     options = {"Backend": "uniform", "USI_Hash": 16, "Const_Playout": 20}
-    both = {"options1": options, "options2": options, "games": 1, "csa": str(tmp_path)}
-    result = cshogi.cli.main(
-        str(engine), str(engine), **both, byoyomi=60_000, draw=30, ponder=True, print_summary=False
-    )
+    both = {"options1": options, "options2": options, "games": 1, "csa": str(tmp_path), "byoyomi": 60_000}
+    result = cshogi.cli.main(str(engine), str(engine), **both, draw=30, ponder=True, print_summary=False)
     assert result["total"] == 1
     (record,) = [record for file in tmp_path.glob("*.csa") for record in cshogi.CSA.Parser.parse_file(str(file))]
     assert len(record.moves) == 30 or record.endgame in {"%TORYO", "%KACHI"}

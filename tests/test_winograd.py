@@ -40,12 +40,17 @@ ROOT = Path(__file__).resolve().parent.parent
 NINE = encoding_of(20, 9, 9, 5 * 81, fulls=4)
 
 NETWORKS = {
-    "16 channels": (NINE, "policy_value_resnet", 2, 16), "48 channels": (NINE, "policy_value_resnet", 1, 48),
-    "96 channels": (NINE, "policy_value_resnet", 1, 96), "no whole vector": (NINE, "policy_value_resnet", 1, 5),
-    "one and a half": (NINE, "policy_value_resnet", 1, 24), "no block": (NINE, "policy_value_resnet", 0, 16),
-    "plain": (NINE, "policy_value", 12, 16), "dense": (NARROW, "policy_value_dense", 2, 40),
-    "8x8": (ODD_LABELS, "policy_value_resnet", 2, 16), "4x3": (NARROW, "policy_value_resnet", 2, 20),
-}  # fmt: skip
+    "16 channels": (NINE, "policy_value_resnet", 2, 16),
+    "48 channels": (NINE, "policy_value_resnet", 1, 48),
+    "96 channels": (NINE, "policy_value_resnet", 1, 96),
+    "no whole vector": (NINE, "policy_value_resnet", 1, 5),
+    "one and a half": (NINE, "policy_value_resnet", 1, 24),
+    "no block": (NINE, "policy_value_resnet", 0, 16),
+    "plain": (NINE, "policy_value", 12, 16),
+    "dense": (NARROW, "policy_value_dense", 2, 40),
+    "8x8": (ODD_LABELS, "policy_value_resnet", 2, 16),
+    "4x3": (NARROW, "policy_value_resnet", 2, 20),
+}
 
 
 @cache

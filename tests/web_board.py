@@ -92,10 +92,9 @@ class Board:
         """What was wrong with a new game."""
         return self.do("new", game=game, start=start, sides=sides, **more)
 
-    def new(
-        self, game: str = "shogi", start: str = "even", sides: Any = ("", ""), *, moves: str = "", **more: Any
-    ) -> None:
-        assert self.begin(game, start, sides, **more) == ""
+    def new(self, *given: Any, moves: str = "", **more: Any) -> None:
+        """As `begin`, which has to succeed, with moves already made."""
+        assert self.begin(*given, **more) == ""
         self.play(moves)
 
     def opened(self, record: bytes) -> Message:
