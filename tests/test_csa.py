@@ -447,7 +447,7 @@ def test_a_full_disk_does_not_cost_the_game(table: Table) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_neither_does_one_that_the_log_or_the_output_goes_to(tmp_path: Path) -> None:
+def test_a_full_disk_under_log_and_output_does_not_either(tmp_path: Path) -> None:
     options = ["--games=1", "--option=Backend=uniform", "--log=/dev/full", f"--records={tmp_path}", "--user=me"]
     with socket.create_server(("127.0.0.1", 0)) as listener, Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "pydlshogi.csa", "127.0.0.1", f"--port={listener.getsockname()[1]}", *options]

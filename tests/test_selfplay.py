@@ -110,7 +110,7 @@ def test_games_of_shogi_can_be_learned_by_train(resign: str, own: Path, tmp_path
         ("dobutsu --out {own} --modelfile {nets}/dobutsu.npz --seed 1", "{own} was made with other settings (seed): "),
     ],
 )
-def test_sets_that_cannot_be_played_are_one_line(arguments: str, complaint: str, own: Path, tmp_path: Path, capsys):
+def test_sets_that_cannot_be_played_are_one_line(arguments: str, complaint: str, own: Path, tmp_path, capsys) -> None:
     names = {"new": tmp_path / "new", "own": own, "nets": own.parent}
     assert main([*QUICKLY, *arguments.format(**names).split()]) == 1
     (line,) = capsys.readouterr().err.splitlines()

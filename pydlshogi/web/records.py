@@ -26,7 +26,7 @@ _THOUGHT: Final = re.compile(r"^# after (\d+): (.+)", re.MULTILINE)
 _CANDIDATE: Final = re.compile(r"(-?\d{1,6}) (\d{1,12}|-)((?: [\w*+]+)*)", re.ASCII)
 """Its evaluation, the positions looked at, its line."""
 _ENDS: Final = {"resign": ("resignation", 1), "win": ("declaration", 0), "timeout": ("time", 1)}
-"""By the words of USI lines that the rules do not say as well: why a game ended, and who won, 0 the side to move."""
+"""What the last word of a line of USI says and its moves do not: why the game ended; who won, 0: the side to move."""
 
 
 def suffixes() -> list[str]:
@@ -90,8 +90,8 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates
 
 
 def names_of(played: TableGame, you: str) -> list[str]:
-    """Who played Black and White: a person of that name, else this program and how strong it was, `you` against it, or
-    "" where that is not known."""
+    """Of Black and White. Without a name of their own: this program with its level, and `you` against it; else "",
+    where it is not known who played."""
     unnamed = [f"{ENGINE}{side})" if side else you if any(played.sides) else "" for side in played.sides]
     return [name or other for name, other in zip(played.names, unnamed, strict=True)]
 

@@ -162,7 +162,7 @@ class Line:
         """Why it could not be read further."""
 
     def refusal(self, made: int) -> str:
-        """Why it is played no further than its first `made` moves; "": it has no more."""
+        """Why the move after the first `made` ones is not played; "": there is none."""
         return f"move {self.after + made + 1}, {self.texts[made]}, is illegal" if made < len(self.texts) else ""
 
 
