@@ -174,8 +174,8 @@ def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsy
         assert read(tmp_path / name)[0].moves == read(tmp_path / "a.kif")[0].moves
         lost = "convert: .usi does not hold all of the times, names, headers\n"
         assert capsys.readouterr().err == ("" if name == "a.csa" else lost)
-    (tmp_path / "b.usi").write_text("position startpos moves 7g7f 7f7d")
-    assert main([str(tmp_path / "b.usi"), str(tmp_path / "b.jkf")]) == 0
-    assert capsys.readouterr().err == "convert: move 2, 7f7d, is illegal: the moves before it are kept\n"
+    (tmp_path / "b.usi").write_text("startpos moves 2g2f\nstartpos moves 7g7f 7f7d")
+    assert main([str(tmp_path / "b.usi"), str(tmp_path / "b.csa")]) == 0
+    assert capsys.readouterr().err == "convert: game 2: move 2, 7f7d, is illegal: the moves before it are kept\n"
     assert main([str(tmp_path / "a.kif"), str(tmp_path / "a.csa")]) == 1
     assert capsys.readouterr().err == f"convert: {tmp_path / 'a.csa'} exists (--overwrite replaces it)\n"

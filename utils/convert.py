@@ -99,9 +99,9 @@ def convert_records(sources: Sequence[Path], options: argparse.Namespace, out: P
         if not 1 <= options.game <= len(games):
             raise DatasetError(f"there is no game {options.game}, there are {len(games)}")
         games = [games[options.game - 1]]
-    for game in games:
+    for number, game in enumerate(games, 1):
         if game.remark:
-            print(f"convert: {game.remark}", file=sys.stderr)
+            print(f"convert: {f'game {number}: ' if len(games) > 1 else ''}{game.remark}", file=sys.stderr)
     if options.main_line:
         games = [replace(game, variations=()) for game in games]
     written = file_of(games, out.suffix.lower(), any(is_utf8(source.read_bytes()) for source in sources))
