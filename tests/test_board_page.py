@@ -597,7 +597,7 @@ def test_no_practice_is_offered_where_no_person_was_mistaken(person: Person) -> 
     page.wait_for_selector("#moves li:nth-child(12)")
     moves = " ".join(person.board.state()["moves"][:7])
     person.open_record(f"position startpos moves {moves}\n# Black: pydlshogi (easy)\n")
-    page.wait_for_selector("#moves li:nth-child(7):last-child")
+    expect(page.locator("#nearPlayer")).to_have_text("Black: level 3 (easy)")
     person.review()
     person.press("m")
     person.button("Try again").click()

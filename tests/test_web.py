@@ -75,11 +75,13 @@ def test_an_engine_answers(board: Board, opponent: str) -> None:
 
 def test_what_an_opponent_thought_is_saved_as_an_evaluation_and_as_no_analysis(board: Board, asked: list[Task]) -> None:
     board.new(sides=("", "beginner"), moves="7g7f")
-    asked[-1].tell(Answer(1, (Info(nodes=0, win_rate=0.4, pv=("1c1d",)),), "1c1d"))
+    asked[-1].tell(Answer(1, (Info(nodes=0, win_rate=1.0, score_mate=7, pv=("1c1d",)),), "1c1d"))
     board.news.until(lambda state: state["at"] == 2)
-    text = board.record().decode("cp932")
-    assert "評価値" in text
-    assert "△１四歩" not in text
+    board.do("hint")
+    asked[-1].tell(Answer(0, (Info(nodes=1, win_rate=0.5, pv=("2g2f",)),), "2g2f"))
+    text = (record := board.record()).decode("cp932")
+    assert ("評価値" in text, "▲２六歩" in text, "△１四歩" in text) == (True, True, False)
+    assert [board.opened(record)[name] for name in ("practice", "summary")] == [[], []]
 
 
 def test_two_engines_wait_and_make_a_move_at_a_time(board: Board, asked: list[Task]) -> None:
@@ -371,7 +373,7 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
 
 @pytest.mark.parametrize(
     ("text", "game", "moves"),
-    [("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
+    [("7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
      ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
      ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
      ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
@@ -781,8 +783,7 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
         tasks = [task for task in asked[first:] if not task.cancelled.is_set()]
         del asked[first:]
         state = reviewed(*tasks)
-    assert state["practice"] == [2, 4]  # what the engine did badly is its own affair
-    assert state["asked"] is None
+    assert (state["practice"], state["asked"]) == ([2, 4], None)  # what the engine did badly is its own affair
     assert board.do("retry", ply=6) == "there is no move to be bettered"
     assert board.do("retry", ply=2) == ""
     unanswered = {"ply": 2, "mate": 0, "goesOn": False, "found": None}
@@ -802,17 +803,16 @@ def test_what_a_person_did_badly_is_practised(board: Board, asked: list[Task]) -
     assert board.state()["asked"]["found"] is True
     assert board.state()["practice"] == [2, 4]  # of the game, whatever is tried
     board.do("back")
-    assert board.do("retry", ply=4) == ""
-    assert board.state()["asked"]["mate"]
-    board.play("1g1f")
-    answer(asked[-1], 0.05)  # which wins nearly as surely
-    assert board.state()["asked"]["found"] is False
-    board.do("retry", ply=4)
-    board.play("9g9f")
-    answer(asked[-1], 0.0, -6)
-    assert board.state()["asked"]["found"] is True
+    # The first two moves win too, but later.
+    for move, said, found in [("1g1f", (0.05,), False), ("8g8f", (0.0, -8), False), ("9g9f", (0.0, -6), True)]:
+        assert (board.do("retry", ply=4), board.state()["asked"]["mate"]) == ("", 7)
+        board.play(move)
+        answer(asked[-1], *said)
+        assert board.state()["asked"]["found"] is found
     saved = open_record(board.record(), "shogi")[0]()
     assert (saved.line.moves[4], saved.variations) == ("2f2e", []), "what was tried is no part of the record"
+    board.play("9c9d")
+    assert open_record(board.record(), "shogi")[0]().line.moves[4] == "2f2e"
     board.do("goto", ply=2)
     assert board.state()["asked"] is None
 

@@ -80,7 +80,8 @@ def drawn(sfen: str, files: int) -> list[str]:
 
 # Games
 
-_LINE: Final = re.compile(r"(?:position\s+)?(?:startpos\b|sfen\s|[A-Za-z1-9+]+(?:/[A-Za-z1-9+]+){2,} [bw] )")
+_MOVE: Final = r"^\s*(?=\d[a-i]\d[a-i]\+?(?:\s|$))"
+_LINE: Final = re.compile(rf"{_MOVE}|(?:position\s+)?(?:startpos\b|sfen\s|[A-Za-z1-9+]+(?:/[A-Za-z1-9+]+){{2,}} [bw] )")
 _ENDS: Final = ("resign", "win", "draw", "rep_draw", "timeout", "break")
 _EVALUATIONS: Final = re.compile(r"#\s*evaluations((?:\s+(?:-|[+-]?\d{1,9}))+)\s*")
 
@@ -125,8 +126,8 @@ def usi_lines(text: str) -> list[UsiLine]:
 
 
 def read_line(line: str) -> UsiLine:
-    """The game of one line."""
-    words = line.split()
+    """The game of one line, which may begin with its first move."""
+    words = re.sub(_MOVE, "startpos moves ", line).split()
     for word in ("position", "sfen"):
         if words[:1] == [word]:
             del words[0]

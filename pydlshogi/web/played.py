@@ -179,10 +179,8 @@ class TableGame:
 
     def why_not(self, move: str) -> str:
         """Why the rules forbid a person's move; "" for a legal one, promoting or not, and where they say nothing."""
-        legal = self.legal
-        if not legal or any(each.startswith(move) for each in legal):
-            return ""
-        return self.entry.why_not(self.position, move)
+        silent = not self.legal or any(each.startswith(move) for each in self.legal)
+        return "" if silent else self.entry.why_not(self.position, move)
 
     @property
     def may_declare(self) -> bool:

@@ -94,9 +94,10 @@ class Review:
         self._take_recorded()
 
     def _take_recorded(self) -> None:
-        """Go on with the analysis that a record holds, if it holds one."""
+        """Go on with the analysis that a record holds: moves for two positions in a row, which hints alone are not."""
         nodes = self._game.nodes
-        for node in nodes if any(node.candidates for node in nodes) else ():
+        known = {node for node in nodes if any(each.line for each in node.candidates)}
+        for node in nodes if any(node.parent in known for node in known) else ():
             thought = node.candidates or [AnalysedMove(each, ()) for each in (node.evaluation,) if each is not None]
             if thought:
                 self.heard[node] = self._analysed[node] = _recorded(thought, node.turn)
@@ -253,8 +254,13 @@ class Review:
             "ply": game.at - answered,
             "mate": self._mate(game.asked),
             "goesOn": game.asked.tried,
-            "found": not (answer.mark or answer.missed_mate) if answer else None,
+            "found": not (answer.mark or answer.missed_mate or self._is_slow(answer, game.asked)) if answer else None,
         }
+
+    def _is_slow(self, tried: Judgement, asked: Node) -> bool:
+        """Where a mate is asked for: the move only threatens one that takes as long, or longer."""
+        checks = self._game.entry.in_danger(self._game.position)
+        return not checks and tried.move != tried.best and 0 < self._mate(asked) <= MATE_EVAL + tried.after.evaluation
 
     def _recorded(self, line: Sequence[Node]) -> list[dict[str, Any]]:
         """What a record lets judge; of the better moves it says nothing that is understood."""

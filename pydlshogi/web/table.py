@@ -167,13 +167,12 @@ class Table:
             raise Refused(str(error)) from None
 
     def record(self, you: str = "") -> File:
-        """The game as a file, of shogi with what the engine thinks of it where it was asked. `you`: what a person is
-        called who plays an engine."""
+        """The game as a file, with what engines thought of it. `you`: what a person is called who plays an engine."""
         with self._lock:
             game = self._game
             line, at, asked, names = game.line, game.at, game.asked, game.names
             try:
-                if game.left and game.tip.tried:  # who practises saves the game
+                if game.left and any(node.tried for node in game.line):  # who practises saves the game
                     game.show(game.left.line)
                 game.names = names_of(game, you)
                 file = saved(game, self._review.judgements(game.line), self._review.candidates)
@@ -319,8 +318,7 @@ class Table:
         self._end("time", 1 - game.tip.turn)
 
     def _changed(self, step: bool = False, remark: str = "") -> None:
-        """The game is another one now: keep it, say it with a `remark`, and let the engines think about it, one that
-        waits too where a `step` is wanted."""
+        """The game has changed: keep it, say it with a `remark`, let engines think, by `step` one that waits too."""
         self.generation += 1
         self._search.stop()
         self._pace.drop()
@@ -507,11 +505,8 @@ def _made(command: Command, shown: TableGame, set_up: SetUp) -> TableGame:
 def _clock_of(command: Command) -> TimeControl | None:
     """Main time and byoyomi of a new game, in seconds; no clock where both are 0 or nothing is said."""
     given = command.get("clock", [0, 0])
-    if (
-        not isinstance(given, list)
-        or len(given) != 2
-        or any(type(seconds) not in {int, float} or not 0 <= seconds <= LONGEST_CLOCK for seconds in given)
-    ):
+    numbers = isinstance(given, list) and len(given) == 2 and all(type(each) in {int, float} for each in given)
+    if not numbers or not all(0 <= seconds <= LONGEST_CLOCK for seconds in given):
         raise Refused("a clock is two numbers of seconds")
     return TimeControl(*map(float, given)) if any(given) else None
 

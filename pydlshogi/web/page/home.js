@@ -53,7 +53,7 @@ export class Home {
     const measured = network === this.setup.games[game].network
     const near = measured ? this.setup.games[game].near[$('opponent').value] ?? [] : [] // the levels beside it
     $('strength').textContent = [...near.map(([way, elo, other, won]) => this.word(way).replace('#e', elo).replace('#o', this.word(other)).replace('#n', won)),
-      network && `${this.word('network')}: ${network}`].join(' ')
+      network && `${this.word('network')}: ${network}`].join(this.language === 'ja' ? '' : ' ')
   }
 
   makeCards () {

@@ -213,7 +213,7 @@ const flipped = () => turned !== ((state.asked ? (state.turn + state.at + state.
 
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
-    const who = state.names[place] || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
+    const who = state.names[place].replace(/^pydlshogi \((.+)\)$/, (all, level) => word(level) === level ? all : word(level)) || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
     const moves = !state.ending && state.turn === place
     $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
     $(`${seat}Player`).className = moves ? 'turn' : ''
