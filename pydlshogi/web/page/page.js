@@ -211,11 +211,18 @@ const nextLevel = () => otherLevel(state, setup?.games[state.game].opponents ?? 
 /** White sits below where the board is turned, where a person has White against an engine, and where White is to find a move. */
 const flipped = () => turned !== ((state.asked ? (state.turn + state.at + state.asked.ply) % 2 : own(state)) === 1)
 
+/** Who plays a side. A saved game names levels in English, the page in the reader's language. */
+function playerName (place) {
+  const name = state.names[place]
+  const level = name.match(/^pydlshogi \((.+)\)$/)?.[1]
+  if (level && word(level) !== level) return word(level)
+  return name || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
+}
+
 function drawPlayers () {
   for (const [seat, place] of [['near', Number(flipped())], ['far', Number(!flipped())]]) {
-    const who = state.names[place].replace(/^pydlshogi \((.+)\)$/, (all, level) => word(level) === level ? all : word(level)) || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
     const moves = !state.ending && state.turn === place
-    $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${who}`
+    $(`${seat}Player`).textContent = `${word(['black', 'white'][place])}: ${playerName(place)}`
     $(`${seat}Player`).className = moves ? 'turn' : ''
     document.querySelector(`.${seat} .mark`).className = `mark ${place ? 'white' : 'black'} ${moves ? 'active' : ''}`
   }
