@@ -168,6 +168,7 @@ def test_what_is_under_way_is_cancelled_with_what_is_known_and_what_waits_withou
      ({"id": "x", "maxTime": -1}, "maxTime", "a number"),
      ({"id": "x", "opponent": "Meijin"}, "opponent", "none of beginner"),
      ({"id": "x", "action": "terminate", "terminateID": "long"}, "terminateID", "no such field"),
+     ({"id": "x", "priority": 1.5}, "priority", "a whole number"),
      ({"id": "x", "priorities": [1], "priority": 1}, "priorities", "no priority besides"),
      ({"id": "x", "includePolicy": 1}, "includePolicy", "true or false"),
      ({"id": "x", "action": "explode"}, "action", "none of"), ({"id": "long"}, "id", "under way")],

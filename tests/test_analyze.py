@@ -65,10 +65,16 @@ def test_rows_and_evaluations_which_are_blacks() -> None:
 
 def test_a_side_is_summed_up() -> None:
     moves = [judged(0.6, 0.3), judged(0.5, 0.5, move="2g2f"), judged(0.5, 0.38, turn=1)]
-    black, _, white, lost = summary(moves, ("taro", ""))
-    assert black.startswith("Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; ")
-    assert white.endswith("; inaccuracies (?!): 0, mistakes (?): 1, blunders (??): 0")
-    assert lost.endswith(": under 1%: 0, 1% to 2%: 0, 2% to 5%: 0, 5% to 10%: 0, 10% to 20%: 1, 20% or more: 0")
+    assert summary(moves, ("taro", "")) == [
+        "Black (taro): best move 1 of 2 times, 15.0% of winning lost per move; "
+        "inaccuracies (?!): 0, mistakes (?): 0, blunders (??): 1",
+        "  how many moves lost how much: "
+        "under 1%: 1, 1% to 2%: 0, 2% to 5%: 0, 5% to 10%: 0, 10% to 20%: 0, 20% or more: 1",
+        "White: best move 0 of 1 times, 12.0% of winning lost per move; "
+        "inaccuracies (?!): 0, mistakes (?): 1, blunders (??): 0",
+        "  how many moves lost how much: "
+        "under 1%: 0, 1% to 2%: 0, 2% to 5%: 0, 5% to 10%: 0, 10% to 20%: 1, 20% or more: 0",
+    ]
 
 
 def test_a_missed_mate_is_a_blunder() -> None:

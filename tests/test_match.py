@@ -327,7 +327,10 @@ class TestMatch:
             ("{e} {e} --time=9 --games=3", "--games must be even"),
             ("{e} {e} --time=9 --adjudicate 100 0", "--adjudicate needs centipawns and plies above 0"),
             ("{e} {e} --time=9 --game=othello --adjudicate 100 4", "engines of othello do not say who wins"),
-            ("{e} {e} --time=9 --max-moves=8 --openings=kifu/openings.txt", "--max-moves 8 leaves nothing to"),
+            (
+                "{e} {e} --time=9 --max-moves=8 --openings=kifu/openings.txt",
+                "--max-moves 8 leaves nothing to play after",
+            ),
             ("{e} '' --time=9", "engine B `` cannot be started: the command is empty"),
         ],
     )

@@ -16,8 +16,13 @@ from utils.readme import DOCS, ROOT, options_table, rooms, rooms_table
 README, JAPANESE = ROOT / "README.md", ROOT / "README.ja.md"
 DOORS = [README, *(DOCS / f"{name}.md" for name in ("install", "play", "analyse", "learn", "measure", "strength"))]
 """The pages for users; each of their commands is tried in test_readme_commands.py."""
-PAGES = [README, JAPANESE, *(ROOT / name / "README.md" for name in ("model", "kifu")),
-         *DOCS.glob("*.md"), *DOCS.glob("laboratory/*.md")]  # fmt: skip
+PAGES = [
+    README,
+    JAPANESE,
+    *(ROOT / name / "README.md" for name in ("model", "kifu")),
+    *DOCS.glob("*.md"),
+    *DOCS.glob("laboratory/*.md"),
+]
 
 
 def read(page: Path) -> str:

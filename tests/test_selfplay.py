@@ -107,7 +107,10 @@ def test_games_of_shogi_can_be_learned_by_train(resign: str, own: Path, tmp_path
         ("dobutsu --out {new} --modelfile {nets}/dobutsu.npz --final-temperature 1e308", "--final-temperature must be"),
         ("dobutsu --out {nets} --modelfile {nets}/dobutsu.npz", "{nets} holds something else: choose"),
         ("shogi --out {own} --modelfile {nets}/shogi.npz", "{own} was made with other settings ("),
-        ("dobutsu --out {own} --modelfile {nets}/dobutsu.npz --seed 1", "{own} was made with other settings (seed): "),
+        (
+            "dobutsu --out {own} --modelfile {nets}/dobutsu.npz --seed 1",
+            "{own} was made with other settings (seed): choose another --out",
+        ),
     ],
 )
 def test_sets_that_cannot_be_played_are_one_line(arguments: str, complaint: str, own: Path, tmp_path, capsys) -> None:

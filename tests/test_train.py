@@ -465,7 +465,10 @@ def test_games_without_a_split_are_not_validated_with(folder: Path, capsys: pyte
         (["--train=x.jsonl", "--out=o", "--steps=1", "--learning-rate=nan"], "--learning-rate must be at least 0"),
         (["--resume", "--out=o"], "nothing to resume"),
         (["--resume", "--out=no"], "is not a checkpoint"),
-        (["--train=games.jsonl", "--out=o", "--steps=1", "--cache=c", "--batch-size=99999"], "fill a batch of 99999"),
+        (
+            ["--train=games.jsonl", "--out=o", "--steps=1", "--cache=c", "--batch-size=99999"],
+            "do not fill a batch of 99999",
+        ),
         (["--train=games.jsonl", "--out=o", "--steps=1", "--init=none.npz"], "none.npz: No such file"),
         (["--train=x.jsonl", "--out=o", "--steps=1"], "x.jsonl cannot be read"),
         (["--train=no", "--val=no", "--out=o", "--steps=1"], "(a list of record files is wanted"),

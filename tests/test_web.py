@@ -373,13 +373,17 @@ def test_records_are_opened_and_stepped_through(board: Board, name: str) -> None
 
 @pytest.mark.parametrize(
     ("text", "game", "moves"),
-    [("7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
-     ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
-     ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
-     ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
-     ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
-     ("手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n", "shogi", ["7g7f"])],  # no game of Othello
-)  # fmt: skip
+    [
+        ("7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
+        ("position startpos moves 7g7f 3c3d", "shogi", ["7g7f", "3c3d"]),
+        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1", "shogi", []),
+        ("sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G", "shogi", []),
+        ("8/8/8/3dD3/3Dd3/8/8/8 b - moves f5", "othello", ["f5"]),
+        ("r1k/3/1K1/BR1 b - 1 moves 2c2b 3a3b", "dobutsu", ["2c2b", "3a3b"]),
+        ("8/8/8/3dD3/3Dd3/8/8/8 b - 1 moves f5", "othello", ["f5"]),
+        ("手合割：平手\n*ひどい(;_;)\n1 ７六歩(77)\n", "shogi", ["7g7f"]),  # no game of Othello
+    ],
+)
 def test_it_is_known_of_what_game_a_text_is(board: Board, text: str, game: str, moves: list[str]) -> None:
     board.new("dobutsu")  # which a text without a position may be of, and one that is wrong is not
     assert b"in check" in board.ask("POST", "/record", b"sfen 4k4/9/9/9/4R4/9/9/9/K8 b - 1")[1]
@@ -409,12 +413,16 @@ def test_from_the_position_shown_an_engine_plays_on(board: Board, game: str, lin
 
 @pytest.mark.parametrize(
     ("game", "start", "plies"),
-    [("dobutsu", "even", 3), ("othello", "even", 0), ("othello", "even", 3),
-     ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3),
-     ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
-     ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
-     ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3)],
-)  # fmt: skip
+    [
+        ("dobutsu", "even", 3),
+        ("othello", "even", 0),
+        ("othello", "even", 3),
+        ("othello", "8/8/8/3dD3/3Dd3/8/8/4D3 b - 1", 3),
+        ("othello", "d3c3e6d2d1e1b2c1", 1),  # with a pass at the end
+        ("shogi", "4k4/9/4P4/9/9/9/9/9/9 b G 1", 1),  # a problem
+        ("shogi", "4k4/9/4P4/9/9/9/9/9/4K4 b 10P8p 1", 3),
+    ],
+)
 def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies: int) -> None:
     board.new(game, start)
     for _ in range(plies):
@@ -1101,10 +1109,16 @@ def test_malformed_commands_change_nothing(board: Board, body: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "length", "status"),
-    [("/do", str(LARGEST_COMMAND + 1), 413), ("/record", str(LARGEST_RECORD + 1), 413), ("/do", "9" * 5000, 413),
-     ("/do", "-1", 411), ("/do", "", 411), ("/nowhere", "0", 404),
-     ("/record", "99", 400)],  # more than comes
-)  # fmt: skip
+    [
+        ("/do", str(LARGEST_COMMAND + 1), 413),
+        ("/record", str(LARGEST_RECORD + 1), 413),
+        ("/do", "9" * 5000, 413),
+        ("/do", "-1", 411),
+        ("/do", "", 411),
+        ("/nowhere", "0", 404),
+        ("/record", "99", 400),  # more than comes
+    ],
+)
 def test_giant_and_short_requests_do_nothing(board: Board, path: str, length: str, status: int) -> None:
     head = [f"POST {path} HTTP/1.1", f"Host: {board.host}", f"X-Token: {board.token}", f"Content-Length: {length}"]
     with socket.create_connection(("127.0.0.1", board.port), timeout=PATIENCE) as connection:

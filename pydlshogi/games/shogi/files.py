@@ -60,9 +60,18 @@ def _recorded(game: Game, utf8: bool) -> RecordedGame:
         line = RecordedLine(each.usi, each.times, each.evals, ("", *each.comments), known, None, each.ending)
         variations.append((each.after, line))
     return RecordedGame(
-        "shogi", game.start_sfen, played, variations, names=game.names, event=game.event, date=game.date,
-        place=game.place, headers=game.headers, utf8=utf8, remark=game.remark,
-    )  # fmt: skip
+        "shogi",
+        game.start_sfen,
+        played,
+        variations,
+        names=game.names,
+        event=game.event,
+        date=game.date,
+        place=game.place,
+        headers=game.headers,
+        utf8=utf8,
+        remark=game.remark,
+    )
 
 
 def _candidates(start: str, moves: Sequence[int], analysis: Sequence[Sequence[str]]) -> list[list[AnalysedMove]]:
@@ -89,8 +98,16 @@ def _game(played: TableGame, candidates: Candidates) -> Game:
     line, ending = _line(0, played.line[1:], played.tip, candidates), played.tip.ending
     black, white = played.names
     return Game(
-        played.line[0].sfen, line.moves, _WINS[ending.winner] if ending else None, line.ending, line.evals, line.times,
-        (black, white), event=played.event, date=played.date, place=played.place,
+        played.line[0].sfen,
+        line.moves,
+        _WINS[ending.winner] if ending else None,
+        line.ending,
+        line.evals,
+        line.times,
+        (black, white),
+        event=played.event,
+        date=played.date,
+        place=played.place,
         comments=tuple(node.comment for node in played.line),
         variations=tuple(
             _line(after, nodes, nodes[-1], candidates)
@@ -99,7 +116,7 @@ def _game(played: TableGame, candidates: Candidates) -> Game:
         ),
         headers=tuple((name, value) for name, value in played.headers),
         analysis=(_analysis(played.line[0], candidates), *line.analysis),
-    )  # fmt: skip
+    )
 
 
 def _line(after: int, nodes: Sequence[Node], tip: Node, candidates: Candidates) -> Variation:
