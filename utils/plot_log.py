@@ -4,7 +4,6 @@ Runs of `pydlshogi.train` and of `pydlshogi.cycle` write such journals.
 """
 
 import argparse
-import json
 import sys
 from functools import partial
 from itertools import accumulate
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pydlshogi.support.command_line import exit_status, parser_for, remedy
+from pydlshogi.support.decoding import parse_json
 
 try:
     from matplotlib.figure import Figure
@@ -27,7 +27,7 @@ Line = dict[str, Any]
 def read_log(path: Path) -> tuple[list[Line], list[Line]]:
     """Lines of training, and lines of validation, of a log.jsonl. The run may still be writing the last one."""
     with open_plain(path) as file:
-        lines = [json.loads(text) for text in file.read().decode().splitlines(keepends=True) if text.endswith("\n")]
+        lines = [parse_json(text) for text in file.read().decode().splitlines(keepends=True) if text.endswith("\n")]
     return [line for line in lines if "loss" in line], [line for line in lines if "validation" in line]
 
 
@@ -107,7 +107,7 @@ def plot(options: argparse.Namespace) -> None:
     try:
         steps, validations = read_log(log)
         figure = draw_cycles(steps) if "games" in steps[0] else draw_training(steps, validations)
-    except (ValueError, LookupError, TypeError, ZeroDivisionError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, ZeroDivisionError) as error:
         raise ValueError(f"{log} is no journal of a run: {error!r}") from error
     with replacing(picture) as file:
         figure.savefig(file, dpi=90, format=picture.suffix.removeprefix(".") or "png")

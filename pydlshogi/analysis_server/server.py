@@ -15,6 +15,7 @@ from pydlshogi.catalogue import GAMES
 from pydlshogi.player.base_player import Info, PlayerError
 from pydlshogi.player.options import SearchOptions
 from pydlshogi.support import __version__
+from pydlshogi.support.decoding import parse_json
 
 MOST_LINES: Final = SearchOptions.multi_pv.maximum
 ACTIONS: Final = ("query_version", "terminate", "terminate_all", "clear_cache")
@@ -72,8 +73,8 @@ class Action:
 def json_object(text: bytes) -> dict[str, Any]:
     """The object that a text is in JSON. Raises QueryError."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = parse_json(text)
+    except ValueError as error:
         raise QueryError(f"not JSON: {error}") from None
     if not isinstance(found, dict):
         raise QueryError("an object is wanted")

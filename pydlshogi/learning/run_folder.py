@@ -11,6 +11,7 @@ from pydlshogi.learning.played import PlayedGames
 from pydlshogi.learning.settings import Cycle
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import option_of
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.files import write_whole
 
 _FIXED: Final = ("encoding", "kind", "depth", "channels", "value_width", "policy_width", "init", "optimiser", "seed")
@@ -45,9 +46,9 @@ class RunFolder:
             first = Path(given["init"]) if given.get("init") else None
             return replace(defaults.begun_with(first) if first else defaults, **given)
         try:
-            about = json.loads(self._about.read_bytes())
+            about = parse_json(self._about.read_bytes())
             before = replace(defaults, **about["settings"])
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OneLineError(f"{self._about} does not describe a run") from error
         if about["game"] != game:
             raise OneLineError(f"{self.path} is a run of {about['game']}, not of {game}")

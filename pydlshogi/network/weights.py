@@ -25,6 +25,7 @@ import numpy.typing as npt
 from pydlshogi.encoding import Encoding
 from pydlshogi.network.architecture import BATCH_NORMALISATION_EPS, HOW_TO_EXPORT, Architecture, ModelError, recognise
 from pydlshogi.support.arrays import Float32Array
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.files import open_plain, read_plain, replacing, write_whole
 
 Array = npt.NDArray[Any]
@@ -172,12 +173,12 @@ def fitted_option(modelfile: Path, name: str) -> int:
     """An option of the engine as it was fitted for a network, 1 to 10000. Raises FittedError."""
     file = modelfile.with_suffix(".json")
     try:
-        content = json.loads(read_plain(file, _LARGEST_FITTED))
+        content = parse_json(read_plain(file, _LARGEST_FITTED))
     except FileNotFoundError:
         raise FittedError(f"there is no {file.name} beside {modelfile.name}") from None
     except OSError as error:
         raise FittedError(f"{file}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FittedError(f"{file} is no JSON") from error
     options = content.get("options") if isinstance(content, dict) else None
     value = options.get(name) if isinstance(options, dict) else None

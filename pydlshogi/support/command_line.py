@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydlshogi.support import OneLineError
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.files import InUse, write_whole
 from pydlshogi.support.pool import PoolError, ProcessPool, WorkerPool, available_cores
 
@@ -238,10 +239,10 @@ def settle(path: Path, about: Mapping[str, Any]) -> None:
     if not path.exists():
         raise SettingError(f"{folder} holds something else: choose another --out")
     try:
-        before = json.loads(path.read_bytes())
+        before = parse_json(path.read_bytes())
         # What only one of them names is as it was, if it is off.
         changed = [name for name in now | before if (now.get(name) or 0) != (before.get(name) or 0)]
-    except (AttributeError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise SettingError(f"{path} does not say what its folder holds") from error
     if changed:
         raise SettingError(f"{folder} was made with other settings ({', '.join(changed)}): choose another --out")

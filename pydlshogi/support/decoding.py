@@ -1,8 +1,9 @@
-"""The text of a record from its bytes, in any of the usual Japanese encodings; and texts that any record can hold."""
+"""The text of a record from its bytes, in any of the usual Japanese encodings; texts that any record can hold; JSON."""
 
 import codecs
+import json
 import re
-from typing import Final
+from typing import Any, Final
 
 _DECLARED: Final = re.compile(rb"\A(?![{(]).*?encoding\s*=\s*([\w-]+)", re.IGNORECASE)
 # CP932 is Shift_JIS as Windows writes it: the numbers in circles and the wave dash of real records are in it only.
@@ -69,3 +70,11 @@ def one_line(text: str) -> str:
     """The same for what has one line, as a name."""
     plain = text.isascii() and text.isprintable()  # nearly always, and soon seen
     return text.strip() if plain else " ".join(lines_of(text))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a text in JSON says. Raises ValueError, also where it is nested deeper than Python follows."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error

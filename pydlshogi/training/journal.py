@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 
 from tqdm import tqdm
 
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.files import write_whole
 
 EVERY: Final = 10.0
@@ -68,6 +69,6 @@ class Heartbeat:
 
 def _step_of(line: str) -> float:
     try:
-        return float(json.loads(line)["step"])
-    except (ValueError, KeyError, TypeError, RecursionError):  # as when the process was killed while it wrote
+        return float(parse_json(line)["step"])
+    except (ValueError, KeyError, TypeError):  # as when the process was killed while it wrote
         return float("inf")

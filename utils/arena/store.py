@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydlshogi.support import OneLineError
 from pydlshogi.support.command_line import settle
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.elo import estimate, histogram_of_pairs, superiority
 from pydlshogi.support.files import write_whole
 from utils.arena.games import Colour, PlayedGame, kind_of
@@ -54,9 +55,9 @@ class Store:
         whole = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:whole].splitlines(), 1):
             try:
-                game = json.loads(line)
+                game = parse_json(line)
                 yield {**game, **{name: game[name] for name in _KEPT}}
-            except (ValueError, LookupError, TypeError, RecursionError) as error:
+            except (ValueError, LookupError, TypeError) as error:
                 self.close()
                 raise OneLineError(f"{self._file.name}, line {number} is no game: {error!r}") from error
         self._file.truncate(whole)  # a line that was cut off was being written when the process was killed

@@ -5,7 +5,6 @@ the content of its records. Knows records; knows nothing of encodings, networks 
 """
 
 import hashlib
-import json
 import lzma
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +26,7 @@ from pydlshogi.games.shogi.state import pieces_of, through
 from pydlshogi.games.shogi.training.huffman import codes_of
 from pydlshogi.support.arrays import Int64Array
 from pydlshogi.support.command_line import pool_of
+from pydlshogi.support.decoding import parse_json
 from pydlshogi.support.files import open_plain, replacing
 from pydlshogi.training.settings import DatasetError
 
@@ -168,7 +168,7 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
     A game that ended abnormally, or whose winner was only inferred from the last move, gets no result.
     """
     try:
-        record = json.loads(line)
+        record = parse_json(line)
         if "bestmove" in record:
             record = _of_position(record)
         if record.get("split", split) != split:
@@ -198,7 +198,7 @@ def _games_of_line(line: str, split: Split) -> list[tuple[Game, list[int]]]:
         return [(game, random)]
     except KeyError as error:
         raise DatasetError(f"{line[:60].strip()}...: there is no {error}") from error
-    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise DatasetError(f"{line[:60].strip()}...: {error}") from error
 
 
