@@ -59,12 +59,6 @@ export class Board {
     const focused = this.root.contains(document.activeElement) && document.activeElement.dataset?.at
     this.centres = new Map()
 
-    const piece = letter => svg('use', {
-      href: `#piece${letter.toUpperCase()}`,
-      class: isBlack(letter) ? 'black' : 'white',
-      fill: look.colours?.[isBlack(letter) ? 1 : 2] ?? '',
-      transform: isBlack(letter) === !flip ? '' : 'rotate(180)'
-    })
     const cell = (at, x, y, cellH, attributes, ...children) => {
       this.centres.set(at, [x, y])
       const marks = [at === this.from && 'from', targets.has(at) && 'target', last.includes(at) && 'last', at === danger && 'danger',
@@ -86,7 +80,7 @@ export class Board {
       return cell(at, left + 100 * column + 50, MARGIN + hand + cellHeight * (line + 0.5), cellHeight, {
         role: 'gridcell', tabindex: focusable ? 0 : -1, 'aria-selected': at === this.from,
         'aria-label': `${at} ${letter ? this.say(letter, game) : this.word('empty')}${threatened}${can}`
-      }, ...(letter ? [piece(letter)] : []))
+      }, ...(letter ? [this.piece(letter)] : []))
     }))))
     const held = ['b', 'w'].map(side => svg('g', { role: 'group', class: 'hand',
       'aria-label': this.word(side === 'b' ? 'blacksHand' : 'whitesHand') },
@@ -101,7 +95,7 @@ export class Board {
       const number = count > 1 ? [svg('text', { class: 'count', x: 36, y: 46 }, String(count))] : []
       return cell(own ? `${letter}*` : `${shown}_held`, x, y, 100, { role: 'button', tabindex: own ? 0 : -1,
         'aria-pressed': `${letter}*` === this.from && own,
-        'aria-label': `${this.say(shown, game)}, ${count} ${this.word('inHand')}` }, piece(shown), ...number)
+        'aria-label': `${this.say(shown, game)}, ${count} ${this.word('inHand')}` }, this.piece(shown), ...number)
     })))
     const coordinates = svg('g', { class: 'coordinates', 'aria-hidden': true })
     for (let x = 0; x < width; x++) {
@@ -133,6 +127,17 @@ export class Board {
     pieces, ground, ...stars, ...trays, this.heat, grid, ...held, coordinates, this.sliding, this.arrows, this.ghost))
     if (focused) this.cell(focused)?.focus({ preventScroll: true })
     this.drawNews()
+  }
+
+  /** The picture of a piece by its letter in an sfen. */
+  piece (letter) {
+    const black = isBlack(letter)
+    return svg('use', {
+      href: `#piece${letter.toUpperCase()}`,
+      class: black ? 'black' : 'white',
+      fill: this.look.colours?.[black ? 1 : 2] ?? '',
+      transform: black === !this.view.flip ? '' : 'rotate(180)'
+    })
   }
 
   /** What stands elsewhere than before slides there, and discs turn. */
@@ -281,18 +286,19 @@ export class Board {
   release (event) {
     const to = document.elementFromPoint(event.clientX, event.clientY)?.closest('[data-at]')?.dataset.at
     if (event.button === 2) this.point(to)
-    if (!this.drag?.pulled) {
-      this.drag = null
-      return
-    }
-    if (this.view.legal.some(move => split(move).from === this.from && split(move).to === to)) {
-      this.drag = null
-      this.dropped = true
-      this.touch(to)
-    } else {
-      if (to && to !== this.from) this.refused(this.from + to)
-      this.drop()
-    }
+    this.drop(to)
+  }
+
+  /** A piece that was pulled comes to a square where it may go; else it goes back. */
+  drop (to) {
+    const { drag, from } = this
+    this.drag = null
+    if (!drag?.pulled) return
+    this.dropped = this.view.legal.some(move => split(move).from === from && split(move).to === to)
+    if (this.dropped) return this.touch(to)
+    if (to && to !== from) this.refused(from + to)
+    this.from = ''
+    this.draw()
   }
 
   /** An arrow of the reader's own comes, or goes if it is there. */
@@ -305,14 +311,6 @@ export class Board {
       this.drawNews()
     }
     this.pointed = ''
-  }
-
-  /** The piece goes back. */
-  drop () {
-    if (!this.drag?.pulled) return
-    this.drag = null
-    this.from = ''
-    this.draw()
   }
 
   /** Which of two moves that differ in the promotion; "" if neither. */

@@ -1,8 +1,8 @@
 // A board on which pieces are put as one likes. Whether that is a position is for the server to say.
 import { Board } from './board.js'
-import { $, made } from './dom.js'
+import { $, made, svg } from './dom.js'
 import { LOOKS } from './pieces.js'
-import { isBlack, read, write } from './position.js'
+import { read, write } from './position.js'
 
 export class Editor {
   constructor (word) {
@@ -25,7 +25,8 @@ export class Editor {
   open (view) {
     this.view = { ...view, legal: [], last: [], danger: '', arrows: [], heat: {}, wide: false }
     this.position = read(view.position)
-    const { pieces, pairs, hand } = LOOKS[view.game]
+    this.draw()
+    const { pieces, hand } = LOOKS[view.game]
     const letters = Object.keys(pieces)
     const choose = letter => {
       this.chosen = letter
@@ -36,13 +37,9 @@ export class Editor {
     $('palette').replaceChildren(...[...letters, '', ...letters.map(letter => letter.toLowerCase())].map(letter => {
       const name = letter ? this.board.say(letter, view.game) : this.word('erase')
       const input = made('input', { type: 'radio', name: 'piece', checked: letter === this.chosen, ariaLabel: name, onchange: () => choose(letter) })
-      const label = made('label', { className: view.game }, input)
-      label.insertAdjacentHTML('beforeend', !letter ? '<span class="erase">×</span>'
-        : `<svg viewBox="-50 -50 100 100" aria-hidden="true"><g class="${isBlack(letter) ? 'black' : 'white'}" transform="${
-          isBlack(letter) ? '' : 'rotate(180)'}">${(view.pairs && pairs || pieces)[letter.toUpperCase()]}</g></svg>`)
-      return label
+      return made('label', { className: view.game }, input, !letter ? made('span', { className: 'erase', textContent: '×' })
+        : svg('svg', { viewBox: '-50 -50 100 100', 'aria-hidden': true }, this.board.piece(letter)))
     }))
-    this.draw()
   }
 
   /** No square is there twice. */
