@@ -9,9 +9,9 @@ const AS_GOOD = 0.005 // of winning: who loses less has played as well
 const markOf = each => each?.mark ? (each.sure ? MARKS[each.mark] : 'unsure') : ''
 
 export class MoveList {
-  /** `does` has what shows a move of the line (goTo), shows another line (vary) and deletes one (remove). */
-  constructor (root, does, word) {
-    Object.assign(this, { root, does, word })
+  /** `goTo` shows a move of the line; `send` has the server show another line, or delete one. */
+  constructor (root, goTo, send, word) {
+    Object.assign(this, { root, goTo, send, word })
     new ResizeObserver(() => this.follow()).observe(root)
   }
 
@@ -33,7 +33,7 @@ export class MoveList {
     state.written.forEach((written, index) => {
       const each = judged.get(index + 1)
       const lost = each?.mark ? ` ${each.mark} ${lossOf(each, '')}` : '' // there is no room for the unit
-      const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.does.goTo(index + 1) }), made('span')))
+      const item = root.children[index] ?? root.appendChild(made('li', {}, made('button', { onclick: () => this.goTo(index + 1) }), made('span')))
       const button = item.firstChild
       const text = tell(written) + lost
       if (button.textContent !== text) button.textContent = text
@@ -60,9 +60,9 @@ export class MoveList {
     root.className = 'variations'
     root.replaceChildren(...variations.map(([ply, depth, number, moves, written, own]) => {
       const text = `${ply + 1} ${written.slice(0, MOST_SHOWN).map(tell).join(' ')}${moves.length > MOST_SHOWN ? ' …' : ''}`
-      const row = made('span', {}, made('button', { textContent: text, onclick: () => this.does.vary(number) }))
+      const row = made('span', {}, made('button', { textContent: text, onclick: () => this.send({ do: 'variation', number }) }))
       row.style.paddingLeft = `${depth}em`
-      if (own) row.append(made('button', { className: 'delete', textContent: '×', ariaLabel: `${this.word('delete')} ${text}`, onclick: () => this.does.remove(number) }))
+      if (own) row.append(made('button', { className: 'delete', textContent: '×', ariaLabel: `${this.word('delete')} ${text}`, onclick: () => this.send({ do: 'delete', number }) }))
       return row
     }))
   }

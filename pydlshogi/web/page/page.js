@@ -20,16 +20,12 @@ const server = new Server(location.hash.slice(1), reason => {
 })
 addEventListener('hashchange', () => location.reload())
 
-/** What is kept for the page; nothing where the browser refuses, as with cookies. */
-function storage () {
-  try {
-    return localStorage
-  } catch {
-    return null
-  }
-}
+let storage = null // what is kept for the page; nothing where the browser refuses, as with cookies
+try {
+  storage = localStorage
+} catch {}
 
-let language = storage()?.getItem('language') ?? navigator.language.slice(0, 2)
+let language = storage?.getItem('language') ?? navigator.language.slice(0, 2)
 if (!(language in LANGUAGES)) language = 'en'
 let setup = null
 let state = null // as the server says it
@@ -45,9 +41,8 @@ const tell = ([english, japanese]) => language === 'ja' ? japanese : english
 const board = new Board($('board'), async move => {
   if (!(await send({ do: 'move', move }))?.ok) board.draw() // a piece that was dragged goes back
 }, word, move => state.legal.length && send({ do: 'why', move }))
-const candidates = new Candidates(() => drawBoard())
-const moveList = new MoveList($('moves'), { goTo: ply => goTo(ply), vary: number => send({ do: 'variation', number }),
-  remove: number => send({ do: 'delete', number }) }, word)
+const candidates = new Candidates(drawBoard)
+const moveList = new MoveList($('moves'), goTo, send, word)
 
 // Talking with the server
 
@@ -300,8 +295,7 @@ function drawSentence () {
 /** What the opening is called; before that, where it lasts, that one has to wait for the engine. */
 function drawOpening () {
   $('opening').className = prepares ? 'note late' : 'note'
-  $('opening').textContent = prepares ? word('prepares')
-    : state.opening.map(tell).join(' · ')
+  $('opening').textContent = prepares ? word('prepares') : state.opening.map(tell).join(' · ')
 }
 
 /** What a book knows of the position shown; a button plays it. */
@@ -353,29 +347,22 @@ const GO = {
 }
 const watch = on => send({ do: 'watch', on, lines: Number($('lineCount').value) })
 
-const KEYS = {
-  ArrowLeft: () => goTo(GO.back()),
-  ArrowRight: () => goTo(GO.forward()),
-  Home: () => goTo(0),
-  End: () => goTo(state.moves.length)
-}
-for (const button of document.querySelectorAll('[data-key]')) KEYS[button.dataset.key] = () => button.hidden || button.click()
+const STEPS = { ArrowLeft: 'back', ArrowRight: 'forward', Home: 'first', End: 'last' }
 
 document.addEventListener('keydown', event => {
   const busy = event.target.closest('input, textarea, select, dialog') || event.ctrlKey || event.metaKey || event.altKey
-  if (state && !busy && event.key in KEYS) {
-    event.preventDefault()
-    KEYS[event.key]()
-  }
+  const button = document.querySelector(`[data-go="${STEPS[event.key]}"], [data-key="${CSS.escape(event.key)}"]`)
+  if (!state || busy || !button) return
+  event.preventDefault()
+  if (!button.hidden) button.click()
 })
 
 for (const button of document.querySelectorAll('[data-do]')) button.onclick = () => send({ do: button.dataset.do })
 for (const button of document.querySelectorAll('[data-go]')) button.onclick = () => goTo(GO[button.dataset.go]())
 $('watch').onclick = () => watch(!state.watching)
 $('pass').onclick = () => send({ do: 'move', move: 'pass' })
-const retry = ply => send({ do: 'retry', ply })
 $('left').onclick = () => send(state.leftAt === null ? { do: 'goto', ply: state.asked.ply + 1 } : { do: 'back' })
-$('retry').onclick = () => retry(state.asked?.ply ?? here() - 1)
+$('retry').onclick = () => send({ do: 'retry', ply: state.asked?.ply ?? here() - 1 })
 $('pauseGame').onclick = () => send({ do: 'pause', on: !state.pace.paused })
 $('pace').onchange = () => send({ do: 'pace', seconds: Number($('pace').value) })
 $('lineCount').onchange = () => state.watching && watch(true)
@@ -398,7 +385,7 @@ $('otherLevel').onclick = () => rematch(nextLevel())
 
 // A new game
 
-const home = new Home(send, storage())
+const home = new Home(send, storage)
 let offered = false // the home is open because there is no game
 
 /** Where nobody has begun a game, what can be played is offered, until somebody begins one, in another tab perhaps. */
@@ -448,14 +435,14 @@ $('editDialog').onclose = () => {
 
 // What the reader likes: it is kept by the browser, and style.css, the board and the sounds go by it
 
-const liked = JSON.parse(storage()?.getItem('settings') ?? '{}')
+const liked = JSON.parse(storage?.getItem('settings') ?? '{}')
 for (const select of document.querySelectorAll('[data-setting]')) {
   const take = () => { document.documentElement.dataset[select.id] = liked[select.id] = select.value }
   if ([...select.options].some(({ value }) => value === liked[select.id])) select.value = liked[select.id]
   take()
   select.onchange = () => {
     take()
-    storage()?.setItem('settings', JSON.stringify(liked))
+    storage?.setItem('settings', JSON.stringify(liked))
     if (state) drawBoard()
   }
 }
@@ -494,7 +481,7 @@ function speak () {
 }
 $('language').onclick = () => {
   language = language === 'en' ? 'ja' : 'en'
-  storage()?.setItem('language', language)
+  storage?.setItem('language', language)
   speak()
 }
 
