@@ -198,6 +198,6 @@ if __name__ == "__main__":
         options, network = NetworkOptions(), Network(GAME)
         (options.modelfile,) = sys.argv[2:] or [""]
         network.prepare(options)
-        table(Search(GAME.position(), network.opinion), 300)
+        table(Search(GAME.position(), network.evaluate), 300)
     else:  # without a network: all moves alike, every game even ネットワークなし：どの手も同じ、価値は0.5
         table(Search(TicTacToe(0, 1), lambda _, moves: (np.full(len(moves), 1 / len(moves)), 0.5)), 1000)

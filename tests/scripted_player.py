@@ -74,7 +74,7 @@ class ScriptedPlayer(BasePlayer):
         after.push_usi(moves[0])
         return BestMove(moves[0], next(iter(names(after)), None))
 
-    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+    def eval_lines(self, position: PlayedPosition) -> Iterator[str]:
         yield "value 0.5"
 
     def _report(self, moves: list[str], playouts: int, clock: Clock, report: Report) -> None:

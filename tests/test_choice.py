@@ -115,7 +115,7 @@ def test_it_goes_on_while_the_best_move_is_in_doubt(prior: float, value: float, 
     evaluator = Ticking(values, {chr(1000): prior, chr(2000): 1 - prior})
     clock = Clock(now=lambda: evaluator.now)
     optimum = 20 * SECOND
-    clock.begin(lambda _: Budget(minimum=optimum, optimum=optimum, extended=optimum + SECOND, maximum=99 * SECOND))
+    clock.set_budget(lambda _: Budget(minimum=optimum, optimum=optimum, extended=optimum + SECOND, maximum=99 * SECOND))
     pipeline = Pipeline(search, evaluator, batch_size=2)
     thinking = Thinking(pipeline, MateSearcher(), clock, Latency(), WindowedMaximum(0.0))
     thinking.run(lambda: None, 99 * SECOND, lambda: 0.0, lambda: False)

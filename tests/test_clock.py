@@ -132,14 +132,14 @@ def test_it_may_be_stopped_before_the_search_begins_or_there_is_a_clock() -> Non
     assert clock.expired(0)
     clock = Clock(Limits(infinite=True))
     clock.stop()
-    clock.begin(law(UNLIMITED))
+    clock.set_budget(law(UNLIMITED))
     assert clock.expired(0)
 
 
 def test_time_begins_when_the_line_is_read_not_when_the_search_does(time: Time) -> None:
     clock = Clock(Limits(byoyomi=1000), time)
     time.now += 990
-    clock.begin(law(Budget(1000, 1000, 1000, 1000)))
+    clock.set_budget(law(Budget(1000, 1000, 1000, 1000)))
     assert not clock.expired(1)
     time.now += 10
     assert clock.expired(1)
@@ -147,7 +147,7 @@ def test_time_begins_when_the_line_is_read_not_when_the_search_does(time: Time) 
 
 def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=1000, maximum=1000)))
+    clock.set_budget(law(Budget(optimum=1000, maximum=1000)))
     time.now += 700
     assert clock.room() == 300
     assert not clock.expired(1, latency=300)
@@ -157,7 +157,7 @@ def test_no_batch_is_begun_that_would_end_past_the_maximum(time: Time) -> None:
 
 def test_the_optimum_is_met_as_closely_as_batches_allow(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=200, maximum=5000)))
+    clock.set_budget(law(Budget(optimum=200, maximum=5000)))
     assert clock.may_stop_early  # there is no minimum
     time.now += 50
     assert clock.room() == 300
@@ -192,7 +192,7 @@ def test_a_slow_batch_is_forgiven_once_and_two_until_they_are_forgotten() -> Non
 
 def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.begin(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
+    clock.set_budget(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
     time.now += 60_000
     assert (clock.pondering, clock.spent()) == (True, 0)
     assert not clock.expired(1)
@@ -210,7 +210,7 @@ def test_pondering_costs_nothing_until_the_hit(time: Time) -> None:
 def test_a_hit_may_bring_its_own_times_or_ask_for_analysis(time: Time) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
     clock.hit(Limits(byoyomi=3000))
-    clock.begin(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
+    clock.set_budget(lambda limits: Budget(optimum=limits.byoyomi or 0, maximum=limits.byoyomi or 0))
     assert (clock.budget.maximum, clock.limits) == (3000, Limits(byoyomi=3000))
     clock = Clock(Limits(ponder=True), time)
     clock.hit(Limits(infinite=True))
@@ -220,7 +220,7 @@ def test_a_hit_may_bring_its_own_times_or_ask_for_analysis(time: Time) -> None:
 
 def test_a_hit_without_ponder_means_nothing(time: Time) -> None:
     clock = Clock(Limits(byoyomi=1000), time)
-    clock.begin(law(Budget(maximum=1000)))
+    clock.set_budget(law(Budget(maximum=1000)))
     time.now += 500
     clock.hit(Limits(byoyomi=9000))
     assert (clock.limits, clock.spent()) == (Limits(byoyomi=1000), 500)
@@ -228,30 +228,30 @@ def test_a_hit_without_ponder_means_nothing(time: Time) -> None:
 
 def test_playouts_left_follow_the_rate(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=1000, maximum=2000)))
+    clock.set_budget(law(Budget(optimum=1000, maximum=2000)))
     assert clock.playouts_left(0) == clock.playouts_left(100) == INF
     time.now += 1
     assert clock.playouts_left(100) == 99_900
     time.now += 249
     assert [clock.playouts_left(playouts) for playouts in (0, 1, 100)] == [INF, 3, 300]
-    clock.begin(law(Budget(optimum=1000, maximum=2000, nodes=150)))
+    clock.set_budget(law(Budget(optimum=1000, maximum=2000, nodes=150)))
     assert clock.playouts_left(100) == 50
     time.now += 5000
     assert clock.playouts_left(100) == 0
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=1000, nodes=50)))
+    clock.set_budget(law(Budget(optimum=1000, nodes=50)))
     assert clock.playouts_left(100) == 0
 
 
 def test_nothing_stops_early_before_the_minimum_nor_at_a_fixed_number(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(minimum=100, optimum=1000, maximum=1000)))
+    clock.set_budget(law(Budget(minimum=100, optimum=1000, maximum=1000)))
     assert not clock.may_stop_early
     time.now += 100
     assert clock.may_stop_early
     for limits, may_stop_early in ((Limits(), True), (Limits(nodes=300), False)):
         clock = Clock(limits, time)
-        clock.begin(law(UNLIMITED._replace(nodes=300)))
+        clock.set_budget(law(UNLIMITED._replace(nodes=300)))
         assert (clock.playouts_left(120), clock.may_stop_early) == (180, may_stop_early)
         assert [clock.expired(299), clock.expired(300)] == [False, True]
         assert clock.playouts_left(301) == 0
@@ -259,7 +259,7 @@ def test_nothing_stops_early_before_the_minimum_nor_at_a_fixed_number(time: Time
 
 def test_a_search_is_extended_once(time: Time) -> None:
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=1000, extended=2000, maximum=9000)))
+    clock.set_budget(law(Budget(optimum=1000, extended=2000, maximum=9000)))
     time.now += 1000
     assert clock.expired(1)
     assert clock.may_extend
@@ -268,10 +268,10 @@ def test_a_search_is_extended_once(time: Time) -> None:
     assert not clock.may_extend
     time.now += 1000
     assert clock.expired(1)
-    clock.begin(law(Budget(optimum=1000, extended=2000)))
+    clock.set_budget(law(Budget(optimum=1000, extended=2000)))
     assert not clock.may_extend  # not a second time
     clock = Clock(Limits(), time)
-    clock.begin(law(Budget(optimum=1000, extended=1000)))
+    clock.set_budget(law(Budget(optimum=1000, extended=1000)))
     assert not clock.may_extend
 
 
@@ -327,18 +327,18 @@ def long_game(
         clock = Clock(limits, time)
         slowdown = 1.0 if lost_at_once is None else 2.0
         budget = allot(limits, 0, ply, settings, Costs(overhead.mean, EVALUATION, overhead.at_once(slowdown, ply)))
-        clock.begin(law(budget))
+        clock.set_budget(law(budget))
         if budget.maximum >= EVALUATION:
             time.now += EVALUATION
         else:
-            clock.skip()
+            clock.skip_thinking()
         while not clock.expired(1, BATCH) or clock.may_extend:
             if clock.expired(1, BATCH):
                 clock.extend()
             else:
                 time.now += max(BATCH, (clock.budget.optimum - clock.spent()) // 2)
         if not clock.skipped:
-            clock.settle()
+            clock.end_thinking()
         mean = lost if lost_at_once is None or clock.thought() else lost_at_once
         took = clock.spent() + (mean * 2 * chance.random() if chance else mean)
         if took + 1 > left + increment:
@@ -404,9 +404,9 @@ def test_what_is_lost_on_the_way_shows_in_the_clocks_of_the_gui(time: Time) -> N
         overhead.asked(limits, 1, ply)
         clock = Clock(limits, time)
         time.now += 5  # before the thinking
-        clock.begin(law(UNLIMITED))
+        clock.set_budget(law(UNLIMITED))
         time.now += 200
-        clock.settle()
+        clock.end_thinking()
         time.now += 3  # after it
         overhead.answered(clock, ply)
         left += 100 - 208 - 12
@@ -435,14 +435,14 @@ def test_what_says_nothing_of_it_is_no_loss_and_an_accident_counts_for_a_second(
 @pytest.mark.parametrize("settled_first", [False, True])
 def test_only_thinking_after_the_hit_counts_as_thought(time: Time, settled_first: bool) -> None:
     clock = Clock(Limits(ponder=True, byoyomi=1000), time)
-    clock.begin(law(UNLIMITED))
+    clock.set_budget(law(UNLIMITED))
     if settled_first:
-        clock.settle()
+        clock.end_thinking()
     time.now += 500
     clock.hit()
     assert clock.hit_late == settled_first
     assert not settled_first or clock.thought() == 0
     time.now += 70
-    clock.settle()
+    clock.end_thinking()
     time.now += 30
     assert (clock.thought(), clock.spent(), clock.answering()) == (70, 100, 30)

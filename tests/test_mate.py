@@ -80,7 +80,7 @@ class Problem:
         """`tick` tells the time, in milliseconds; it is given the number of times it was asked."""
         looks = count()
         self.clock = Clock(self.limits, now=lambda: tick(self, next(looks)))
-        self.clock.begin(lambda limits: allot(limits, 0, 1, ClockSettings()))
+        self.clock.set_budget(lambda limits: allot(limits, 0, 1, ClockSettings()))
         return CheckmateSolver().solve(self.sfen, self.clock)
 
 

@@ -294,12 +294,12 @@ def test_a_network_written_anew_under_its_name_is_loaded_anew(tmp_path: Path) ->
         assert player.loading(options) is None
 
 
-def test_an_opinion_is_the_search_s_before_and_after_a_search() -> None:
+def test_eval_answers_the_same_before_and_after_a_search() -> None:
     """The policy has the same temperature."""
     thinker = Thinker(Backend="auto")
-    before = list(thinker.player.evaluate(thinker.position()))
+    before = list(thinker.player.eval_lines(thinker.position()))
     thinker.go(nodes=2)
-    assert list(thinker.player.evaluate(thinker.position())) == before
+    assert list(thinker.player.eval_lines(thinker.position())) == before
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -116,7 +116,7 @@ def test_a_run_learns_goes_on_and_plays(records: Path, tmp_path: Path, kind: str
     player = engine.load()
     player.prepare()
     start = GAME.position()
-    priors, value = player.opinion(start, start.legal_moves())
+    priors, value = player.evaluate(start, start.legal_moves())
     assert priors.sum() == pytest.approx(1, abs=0.01)
     assert 0 < value < 1
 

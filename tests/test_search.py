@@ -475,7 +475,7 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, 
 def test_the_page_plays_shogi_as_the_engine_does() -> None:
     network, position = Network(SHOGI), SHOGI.position()
     network.prepare(NetworkOptions())
-    page = Page(position, network.opinion)
+    page = Page(position, network.evaluate)
     page.go(100)
     search, batch = network.new_search(16), network.new_batch(1)
     search.set_root(position)

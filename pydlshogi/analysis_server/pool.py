@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from pydlshogi.catalogue import GAMES, engine_named
 from pydlshogi.game import PlayedPosition
 from pydlshogi.player.ask import Lines, ask
-from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError, play_moves, repetition
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, OtherGameError, PlayerError, game_over, play_moves
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import OptionError, SearchOptions, apply_settings
 
@@ -291,8 +291,8 @@ class Pool:
             opponent = GAMES[question.game].opponents[question.opponent]
             apply_settings(options, opponent.settings)
             limits = question.clock or Limits(movetime=opponent.movetime)
-        elif repeated := repetition(position):
-            return Answer(turn, (repeated,))
+        elif over := game_over(position):
+            return Answer(turn, (over,))
         else:
             limits = Limits(
                 infinite=True, nodes=question.visits, movetime=question.time, searchmoves=question.searchmoves
@@ -320,8 +320,8 @@ def _judged(lines: Lines) -> Lines:
 
 def _policy(player: BasePlayer, position: PlayedPosition) -> Mapping[str, float] | None:
     moves = position.legal_moves()
-    opinion = player.opinion(position, moves) if len(moves) else None
-    if opinion is None:
+    evaluation = player.evaluate(position, moves) if len(moves) else None
+    if evaluation is None:
         return None
-    priors, _ = opinion
+    priors, _ = evaluation
     return {position.usi(move): float(prior) for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)}

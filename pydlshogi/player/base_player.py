@@ -94,8 +94,8 @@ _steps: list[str] = []
 
 
 @contextmanager
-def step(what: str) -> Iterator[None]:
-    """Inside the `with`, `under_way` gives `what`, such as "loading net.npz", for people who wait for it."""
+def loading_step(what: str) -> Iterator[None]:
+    """Inside the `with`, `loading_now` gives `what`, such as "loading net.npz", for people who wait for it."""
     _steps.append(what)
     try:
         yield
@@ -103,7 +103,7 @@ def step(what: str) -> Iterator[None]:
         _steps.remove(what)
 
 
-def under_way() -> str:
+def loading_now() -> str:
     """The innermost `step` of this process; "": there is none."""
     return "".join(_steps[-1:])
 
@@ -213,7 +213,7 @@ class BasePlayer(ABC):
             evaluation=self.latency.of(1),
             at_once=self.overhead.at_once(self.latency.slowdown, ply),
         )
-        clock.begin(lambda limits: allot(limits, turn, ply, settings, costs))
+        clock.set_budget(lambda limits: allot(limits, turn, ply, settings, costs))
         return clock
 
     def search(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | Checkmate:
@@ -222,7 +222,7 @@ class BasePlayer(ABC):
         answer = self.think(position, clock, report)
         clock.wait_until_hit()
         if clock.hit_late:
-            # What was chosen before is what an analysis plays: at full skill, never resigning.
+            # While it pondered it chose as in an analysis: at full skill, without resigning. Now it plays.
             clock.count_anew()
             answer = self.think(position, clock, report)
         return answer
@@ -241,21 +241,21 @@ class BasePlayer(ABC):
 
     # What people at a terminal ask for
 
-    def opinion(self, position: PlayedPosition, moves: "Int32Array") -> "tuple[Float32Array, float] | None":
+    def evaluate(self, position: PlayedPosition, moves: "Int32Array") -> "tuple[Float32Array, float] | None":
         """What a network thinks of a position without a search: a prior for each of its legal `moves`, and the value;
         None: there is no network."""
         return None
 
-    def evaluate(self, position: PlayedPosition) -> Iterator[str]:
+    def eval_lines(self, position: PlayedPosition) -> Iterator[str]:
         """The lines that answer `eval`: the win rate, and the ten moves of the highest priors. Raises PlayerError."""
         moves = position.legal_moves()
-        opinion = self.opinion(position, moves) if len(moves) else None
+        evaluation = self.evaluate(position, moves) if len(moves) else None
         if not len(moves):
             yield "no legal move"
-        elif opinion is None:
-            raise PlayerError("there is no opinion without a search")
+        elif evaluation is None:
+            raise PlayerError("there is no network to evaluate a position")
         else:
-            priors, value = opinion
+            priors, value = evaluation
             yield f"win rate {value:.4f}"
             for place in (-priors).argsort(kind="stable")[:10]:
                 yield f"{position.usi(int(moves[place])):5} {priors[place]:.4f}"
@@ -288,9 +288,9 @@ class Engine(NamedTuple):
     """What the books that the options name know of a position, the best first. Raises PlayerError."""
 
 
-def repetition(position: PlayedPosition) -> Info | None:
-    """What to report where the rules have ended the game although there are legal moves: a search would play on. None
-    where the player may be asked."""
+def game_over(position: PlayedPosition) -> Info | None:
+    """The result, where the rules have ended the game although there are legal moves: a search would play on. None: the
+    game goes on."""
     ending = position.ending()
     if ending is None or not len(position.legal_moves()):
         return None

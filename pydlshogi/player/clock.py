@@ -102,9 +102,9 @@ class Clock:
 
     The reading thread calls `stop` and `hit`; the thread that searches calls the rest, in this order:
 
-        begin     the budget is known
-        think     all is ready: what came before is overhead
-        settle    the thinking has ended, or `skip`: there was none
+        set_budget        what the move may cost is known
+        start_thinking    all is ready: what came before is overhead
+        end_thinking      the answer is still to be said; or `skip_thinking`: there was no time
 
     The move's own time runs from `go` on, or from `hit` where that was `go ponder`; `hit` may come at any moment.
     """
@@ -176,24 +176,24 @@ class Clock:
         """Let `elapsed` begin here: the playouts of another root are not counted any more. The move's time runs on."""
         self._born = self._now()
 
-    def begin(self, budget_for: BudgetFunction) -> None:
-        """Take the budget from `budget_for`, now and again at `hit`. The thinking begins."""
+    def set_budget(self, budget_for: BudgetFunction) -> None:
+        """Take the budget from `budget_for`, now and again at `hit`. The thinking begins, unless it is set up first."""
         with self._lock:
             self._budget_for = budget_for
             self._budget = budget_for(self.limits)
             self._thinking_since = self._now()
 
-    def think(self) -> None:
-        """All is ready, and only now does the thinking begin. What came before it is spent on every move."""
+    def start_thinking(self) -> None:
+        """All is set up, and only now does the thinking begin. What came before it is spent on every move."""
         with self._lock:
             self._thinking_since = self._now()
 
-    def skip(self) -> None:
+    def skip_thinking(self) -> None:
         """There is no time to think: the answer will be any legal move."""
         self._thinking_since = self._thought_until = self._now()
         self.skipped = True
 
-    def settle(self) -> None:
+    def end_thinking(self) -> None:
         """The thinking has ended; the answer is still to be said."""
         self._thought_until = self._now()
 
@@ -243,7 +243,8 @@ class Clock:
         return min(budget.maximum - after - spent, 2 * (budget.optimum - spent))
 
     def expired(self, playouts: int, latency: float = 0.0, after: float = 0.0) -> bool:
-        """Whether to stop instead of evaluating one more batch, which will take `latency` milliseconds.
+        """Whether to stop instead of evaluating one more batch, which will take `latency` milliseconds; `after`: see
+        `room`.
 
         True once stopped, at the limit of `playouts`, which are those made since `go`, and where there is no room.
         """

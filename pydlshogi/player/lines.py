@@ -32,7 +32,7 @@ def usi_line(position: PlayedPosition, moves: Sequence[int]) -> tuple[str, ...]:
     return tuple(line)
 
 
-class Lines:
+class SearchLines:
     """The lines of one search."""
 
     def __init__(self, position: PlayedPosition, search: Search, mate_searcher: MateSearcher, eval_coef: float) -> None:

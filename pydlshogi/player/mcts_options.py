@@ -192,8 +192,8 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         const = 0 if most else self.const_playout
         return super().clock_settings()._replace(default_nodes=self.playout, const_nodes=const, most_nodes=most)
 
-    def watched(self, clock: Clock) -> bool:
-        """The user asks for the best move; no game is being played."""
+    def analysing(self, clock: Clock) -> bool:
+        """Whether the user asks for the best move and plays no game."""
         return clock.analysing or self.consideration_mode
 
     def plies_seen(self, plies: int) -> int:

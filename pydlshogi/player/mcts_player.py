@@ -28,7 +28,7 @@ from pydlshogi.player.base_player import (
 from pydlshogi.player.choice import WEAK_LEVELS, SeededRng, lcb_move, sample, should_resign, weak_move
 from pydlshogi.player.clock import Clock
 from pydlshogi.player.latency import WindowedMaximum
-from pydlshogi.player.lines import Lines, candidates, usi_line
+from pydlshogi.player.lines import SearchLines, candidates, usi_line
 from pydlshogi.player.mcts_options import FULL_SKILL, MCTSOptions
 from pydlshogi.player.network_player import Network, NetworkPlayer
 from pydlshogi.player.thinking import MateSearcher, Thinking, playouts_a_second
@@ -126,13 +126,13 @@ class MCTSPlayer(NetworkPlayer):
             self.mate_searcher.begin(position, self.mate_searcher.plies_of(self.options))
             if not self.mate_searcher.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
-                clock.skip()
+                clock.skip_thinking()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
-            lines = Lines(position, search, self.mate_searcher, self.eval_coef)
+            lines = SearchLines(position, search, self.mate_searcher, self.eval_coef)
             interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_of, self.options)
             say = partial(self._report, lines, search, clock, report)
-            thinking.run(say, interval, nodes, lambda: self.options.watched(clock))
+            thinking.run(say, interval, nodes, lambda: self.options.analysing(clock))
         except BaseException:
             self._discard_search()  # it holds playouts that were never backed up
             raise
@@ -165,15 +165,15 @@ class MCTSPlayer(NetworkPlayer):
         root = Root(search)
         if not root.expanded:
             return _unsearched(position, clock, report)
-        watched = self.options.watched(clock)
+        analysing = self.options.analysing(clock)
         moves, best = self._moves_and_lcb(root, clock)
-        chosen = best if watched else self._sampled(position, moves, best)
+        chosen = best if analysing else self._sampled(position, moves, best)
         if options.debug_message:
             for line in candidates(position, moves):
                 report(Info(string=line))
-        lines = Lines(position, search, self.mate_searcher, self.eval_coef)
+        lines = SearchLines(position, search, self.mate_searcher, self.eval_coef)
         self._report(lines, search, clock, report, chosen)
-        if not watched and should_resign(best, options.resign_threshold / 1000):
+        if not analysing and should_resign(best, options.resign_threshold / 1000):
             return BestMove("resign")
         return BestMove(*lines.of(chosen)[:2])
 
@@ -214,7 +214,7 @@ class MCTSPlayer(NetworkPlayer):
         return sample(moves, weakness / 100 or self.options.random_cutoff / 1000, self.rng)
 
     def _report(
-        self, lines: Lines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None
+        self, lines: SearchLines, search: Search, clock: Clock, report: Report, chosen: MoveStats | None = None
     ) -> None:
         if search.table.full and not self._full_said:
             report(Info(string="USI_Hash is full: the search goes on among the positions it knows"))

@@ -33,7 +33,7 @@ from pydlshogi.player.base_player import (
     Part,
     PlayerError,
     Report,
-    step,
+    loading_step,
 )
 from pydlshogi.player.clock import Clock, milliseconds
 from pydlshogi.player.latency import Latency
@@ -129,7 +129,7 @@ class Network(Part[Any, LoadedNetwork]):
         if isinstance(self.loaded.evaluator, NetworkEvaluator):
             self.loaded.evaluator.temperature = temperature
 
-    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+    def evaluate(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
         """A prior for each of the legal `moves` of a position, float32 [moves], and its value, 0 to 1."""
         batch = self.new_batch(1)
         batch.add(position, moves)
@@ -158,7 +158,7 @@ class Network(Part[Any, LoadedNetwork]):
             description = f"{modelfile.name}: {backend.description}"
             batch_size = options.batch_size or backend.batch_size
             if not batch_size:
-                with step("measuring how many positions to evaluate at once"):
+                with loading_step("measuring how many positions to evaluate at once"):
                     batch_size = best_batch_size(backend, modelfile)
             remarks += (f"{description}, {batch_size} positions at once",)
             evaluator = NetworkEvaluator(backend)
@@ -166,7 +166,7 @@ class Network(Part[Any, LoadedNetwork]):
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
         evaluator = self._completed(evaluator, options)
-        with step("preparing the search; after an installation it is compiled, which takes some seconds"):
+        with loading_step("preparing the search; after an installation it is compiled, which takes some seconds"):
             latency = self.warmed_up(evaluator, batch_size)
         return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)
 
@@ -174,7 +174,7 @@ class Network(Part[Any, LoadedNetwork]):
         """The file and the backend of the network that the options name, else of the game's. Raises PlayerError."""
         modelfile = Path(options.modelfile) if options.modelfile else shipped_model() / self._game.network
         try:
-            with step(f"loading {modelfile.name}"):
+            with loading_step(f"loading {modelfile.name}"):
                 return modelfile, load_backend(
                     options.backend,
                     modelfile,
@@ -267,9 +267,9 @@ class NetworkPlayer(BasePlayer):
         """Percent."""
         return self.options.policy_temperature(self.network.loaded.fitted["temperature"])
 
-    def opinion(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
+    def evaluate(self, position: PlayedPosition, moves: Int32Array) -> tuple[Float32Array, float]:
         self.network.set_temperature(self.policy_temperature() / 100)
-        return self.network.opinion(position, moves)
+        return self.network.evaluate(position, moves)
 
     def advice(self, position: PlayedPosition, clock: Clock, report: Report) -> BestMove | None:
         """An answer that needs no search, reported; None: there is none."""

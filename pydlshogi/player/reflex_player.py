@@ -83,7 +83,7 @@ class ReflexPlayer(NetworkPlayer):
 def by_policy(network: Network, position: PlayedPosition, _: ReflexOptions) -> list[Rated]:
     """Rate each move by its probability in the policy."""
     moves = position.legal_moves()
-    priors, value = network.opinion(position, moves)
+    priors, value = network.evaluate(position, moves)
     return [
         Rated(position.usi(move), prior, math.log(max(prior, 1e-7)), value)
         for move, prior in zip(moves.tolist(), priors.tolist(), strict=True)

@@ -104,23 +104,22 @@ class Thinking:
         report: Callable[[], None],
         interval: float,
         mate_nodes: Callable[[], float],
-        watched: Callable[[], bool],
+        analysing: Callable[[], bool],
     ) -> None:
         """Make playouts until the answer is certain or time is up.
 
         `report` says what is known so far, each `interval` milliseconds. `mate_nodes`: what the mate searcher may spend
-        after a full batch. `watched`: whether the user asks for the best move and plays no game; a ponderhit may change
-        it.
+        after a full batch. `analysing`: as `Clock.analysing`, or by an option; a ponderhit may change it.
         """
         search, root, clock, mate_searcher = self._search, self._root, self._clock, self._mate_searcher
-        clock.think()
+        clock.start_thinking()
         if not clock.limits.searchmoves:
             mate_searcher.look_at_root(self._time_left)
         reported = -math.inf
         with self._pipeline.running(self._wanted):
             while True:
                 solved = bool(mate_searcher.solution()) and not clock.limits.searchmoves
-                if solved or self._certain(watched()):
+                if solved or self._certain(analysing()):
                     break
                 before = search.playouts
                 if self._time_is_up(before, self._next_batch(before)):
@@ -131,7 +130,7 @@ class Thinking:
                         break
                     clock.extend()
                     continue
-                if clock.may_stop_early and not watched():
+                if clock.may_stop_early and not analysing():
                     _, lead = root.leader()
                     if lead is not None and lead > clock.playouts_left(before):
                         break  # no other move can catch up any more
@@ -145,17 +144,17 @@ class Thinking:
                 mate_searcher.look_between(root, mate_nodes() * share, self._time_left)
         if search.playouts >= clock.budget.nodes:
             self._pipeline.finish()  # all that was asked for counts; where time is up, nobody waits for the others
-        clock.settle()
+        clock.end_thinking()
 
-    def _certain(self, watched: bool) -> bool:
+    def _certain(self, analysing: bool) -> bool:
         """Whether more playouts would not change the answer: the result is proven, or only one move is not proven to
-        lose and the user does not watch it. It stops, too, before the visits can no longer be counted."""
+        lose, and it is played and not analysed. It stops, too, before the visits can no longer be counted."""
         root = self._root
         if not root.expanded:
             return False
         # A win found by the mate searcher proves a root, but is none once it could be part of a repetition.
         proven = root.plies is not None and root.moves()[0].plies is not None
-        return proven or root.visits >= _MOST_VISITS or (root.leader()[1] is None and not watched)
+        return proven or root.visits >= _MOST_VISITS or (root.leader()[1] is None and not analysing)
 
     def _time_left(self) -> float:
         """Milliseconds until the optimum, divided by how much slower the machine is than when idle; 0 once stopped."""

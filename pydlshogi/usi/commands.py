@@ -16,8 +16,8 @@ from pydlshogi.player.base_player import (
     Info,
     PlayerError,
     any_move,
+    game_over,
     play_moves,
-    repetition,
 )
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.options import EngineOptions, UnknownOption
@@ -187,7 +187,7 @@ class Go:
 
     def _search(self, player: BasePlayer, position: PlayedPosition) -> BestMove | Checkmate:
         """The player's answer; its score is the result where a repetition has ended the game and a GUI plays on."""
-        report, over = self._search_output.report, repetition(position)
+        report, over = self._search_output.report, game_over(position)
         if over is None or self.clock.limits.mate:
             return player.search(position, self.clock, report)
         self._output.remark("a repetition has ended the game: the score is its result")
@@ -278,7 +278,7 @@ def _get_option(options: EngineOptions, name: str) -> Iterator[str]:
 
 
 PLAYER_QUESTIONS: Final[Mapping[str, Callable[[BasePlayer, PlayedPosition, str, Clock], Iterable[str]]]] = {
-    "eval": lambda player, position, _text, _clock: player.evaluate(position),
+    "eval": lambda player, position, _text, _clock: player.eval_lines(position),
     "bench": lambda player, position, text, clock: player.bench(position, text.split(), clock),
 }
 """By command: what only a player that has loaded can answer, given what follows the command."""

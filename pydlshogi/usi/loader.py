@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from copy import copy
 from enum import Enum, auto
 
-from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, step, under_way
+from pydlshogi.player.base_player import BasePlayer, Engine, Loaded, loading_now, loading_step
 from pydlshogi.player.options import EngineOptions
 from pydlshogi.usi.notation import Output, string_line
 
@@ -98,7 +98,7 @@ class Loader:
 
     def _import(self) -> BasePlayer:
         if self.player is None:
-            with step("importing the engine"):
+            with loading_step("importing the engine"):
                 self.player = self._engine.load()
         return self.player
 
@@ -111,6 +111,6 @@ class Loader:
         """Show the GUI that the engine is still there."""
         said = ""
         while wait([loading], self._keep_alive).not_done:
-            now = under_way()
+            now = loading_now()
             self._output.say(string_line(now) if now != said and now else "")
             said = now

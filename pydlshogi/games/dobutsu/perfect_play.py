@@ -31,7 +31,7 @@ class PerfectPlay(Adviser[DobutsuOptions, Any]):
     ) -> BestMove | None:
         """The solution's move, where the options or an analysis ask for it."""
         # Moves are named where the opinion of the network is wanted of each.
-        analysed = options.watched(clock) and not clock.limits.searchmoves and is_solved()
+        analysed = options.analysing(clock) and not clock.limits.searchmoves and is_solved()
         if not (options.perfect_play or analysed):
             return None
         solution = _solution()

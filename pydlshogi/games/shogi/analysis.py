@@ -12,7 +12,7 @@ from pydlshogi.games.shogi.kifu.game import Game
 from pydlshogi.games.shogi.kifu.kif_writer import line_to_kif, to_kif
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.player.ask import ask
-from pydlshogi.player.base_player import BasePlayer, play_moves, repetition
+from pydlshogi.player.base_player import BasePlayer, game_over, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
 _IN_CSA: Final = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
@@ -37,8 +37,8 @@ def think(player: BasePlayer, game: Game, plies: int, nodes: int | None, time: f
     """What `player` thinks of the position after `plies` moves of `game`. Raises PlayerError."""
     position = ShogiPosition(game.start_sfen, **player.options.rules())
     play_moves(position, game.usi[:plies])
-    if plies == len(game.moves) and (repeated := repetition(position)):
-        return assessment("", repeated)
+    if plies == len(game.moves) and (over := game_over(position)):
+        return assessment("", over)
     thought = ask(player, position, Clock(Limits(infinite=True, nodes=nodes, movetime=time)))
     return assessment(thought.move, next(iter(thought.lines), None))
 

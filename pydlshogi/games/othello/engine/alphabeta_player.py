@@ -19,7 +19,7 @@ from pydlshogi.games.othello.engine.solving import ENDING, solvable, time_to_sol
 from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, Part, Report, moves_named, step
+from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Info, Part, Report, loading_step, moves_named
 from pydlshogi.player.clock import Clock
 from pydlshogi.support.arrays import Int16Array
 from pydlshogi.support.files import shipped_model
@@ -117,7 +117,7 @@ class AlphaBetaPlayer(BasePlayer):
                 return BestMove(move_name(known[0]))
         ranked = lines > 1 or len(moves) < len(legal)
         best = self._ranked(now, moves, lines, clock, tell) if ranked else self._best(now, clock, tell)
-        clock.settle()
+        clock.end_thinking()
         return BestMove(*map(move_name, best.line[:2]))
 
     def _info(self, scored: ScoredMove, clock: Clock, rank: int | None) -> Info:
@@ -238,7 +238,7 @@ def _load(options: AlphaBetaOptions) -> LoadedTables:
         book = read_openings(file) if options.openings else NO_OPENINGS
         threads = options.threads or available_cores()
     loaded = LoadedTables(_LOADED_BY(options), weights, probing, book, max(1, options.hash_mb // 2), threads)
-    with step("preparing the search; after an installation it is compiled, which takes some seconds"):
+    with loading_step("preparing the search; after an installation it is compiled, which takes some seconds"):
         _warm_up(loaded._replace(megabytes=1))
     return loaded
 

@@ -115,7 +115,7 @@ class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
     ) -> BestMove | None:
         """The only move, or a solution."""
         now, settings = position.now, options.clock_settings()
-        if options.watched(clock) or clock.limits.nodes or settings.const_nodes or settings.most_nodes:
+        if options.analysing(clock) or clock.limits.nodes or settings.const_nodes or settings.most_nodes:
             return None
         moves = now.moves()
         if len(moves) == 1:
@@ -128,7 +128,7 @@ class EndSolver(Adviser[OthelloMCTSOptions, LoadedSolver]):
 
     def _solution(self, position: OthelloPosition, clock: Clock, most: int, report: Report) -> BestMove | None:
         """The best move by perfect play, reported; None: it took too long."""
-        _, value = self._network.opinion(position, position.legal_moves())
+        _, value = self._network.evaluate(position, position.legal_moves())
         guess, end = round(centipawns(value, DISCS)), clock.spent() + time_to_solve(clock) / 2
         now = position.now
         solved = solved_moves(self._solver, now, most, guess, lambda: clock.stopped or clock.spent() > end)

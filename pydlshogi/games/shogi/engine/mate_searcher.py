@@ -111,7 +111,7 @@ class CheckmateSolver:
         for reply in position.legal_moves().tolist() if checked_king(position) else ():
             position.push(reply)
             clock = Clock()
-            clock.begin(lambda _: Budget(nodes=_DEFENCE))
+            clock.set_budget(lambda _: Budget(nodes=_DEFENCE))
             mate = self.solve(position.sfen(), clock)
             position.pop()
             if mate.result != "mate":
