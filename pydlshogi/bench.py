@@ -48,7 +48,7 @@ from pydlshogi.support.pool import available_cores
 from pydlshogi.uct.batch import Batch, Evaluations, Evaluator
 from pydlshogi.uct.pipeline import Pipeline
 from pydlshogi.uct.root import Root
-from pydlshogi.uct.search import Search, stored_search
+from pydlshogi.uct.search import Search, new_search
 
 MIDDLE_GAME: Final = "l2g4l/2ks3+R1/ppppp2pp/2s2np2/5P3/2P1P1P2/PPSP1G2P/1KG6/LN5NL b RBGNPbs3P 1"
 END_GAME: Final = "8l/1l+R2P3/p2pBG1pp/kps1p4/Nn1P2G2/P1P1P2PP/1PS6/1KSG3+r1/LN2+p3L w Sbgn3p 124"
@@ -75,10 +75,10 @@ class NullEvaluator:
         return Evaluations(priors, self._values[self._given : self._given + count])
 
 
-def new_search(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies: int = MATE_PLIES) -> Search:
+def search_from(sfen: str, encoding: Encoding | None, megabytes: int, mate_plies: int = MATE_PLIES) -> Search:
     """A search of a position under the rules of the defaults."""
     position = ShogiPosition(sfen, mate_plies=mate_plies)
-    search = stored_search(RULES, position.settings, encoding, megabytes)
+    search = new_search(RULES, position.settings, encoding, megabytes)
     search.set_root(position)
     return search
 
@@ -102,7 +102,7 @@ def core_speed(sfen: str, playouts: int, batch_size: int, threads: int = 1, repe
     now = time.process_time if threads == 1 else time.perf_counter
     speeds = []
     for _ in range(repeats + 1):  # the first warms up
-        search, evaluator = new_search(sfen, BOOK, max(64, playouts // 500)), NullEvaluator()
+        search, evaluator = search_from(sfen, BOOK, max(64, playouts // 500)), NullEvaluator()
         began = now()
         make_playouts(search, evaluator, playouts, batch_size, threads)
         speeds.append(search.playouts / (now() - began))
@@ -165,7 +165,7 @@ def signature(playouts: int = 5000, network_playouts: int = 1000) -> str:
     )
     for sfen in POSITIONS.values():
         for evaluator, most, batch_size in searches:
-            search = new_search(sfen, evaluator.encoding, 64, mate_plies=1)
+            search = search_from(sfen, evaluator.encoding, 64, mate_plies=1)
             batch = Batch(batch_size, RULES.most_moves, evaluator.encoding)
             while search.playouts < most:
                 batch.clear()

@@ -86,9 +86,9 @@ def _search_of_shogi() -> "tuple[Search, Batch]":
     from pydlshogi.games.shogi.encodings import HISTORY
     from pydlshogi.games.shogi.rules import RULES
     from pydlshogi.uct.batch import Batch
-    from pydlshogi.uct.search import stored_search
+    from pydlshogi.uct.search import new_search
 
-    return stored_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1), Batch(1, RULES.most_moves, HISTORY)
+    return new_search(RULES, np.zeros(1, RULES.settings), HISTORY, 1), Batch(1, RULES.most_moves, HISTORY)
 
 
 def _end_with(process: int) -> None:

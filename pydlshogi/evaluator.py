@@ -1,7 +1,7 @@
 """Evaluators: they answer a batch of positions with a prior for every legal move and a value.
 
-`NetworkEvaluator` asks a backend, `Remembering` only once about a position; `Mixed` adds rollouts. `UniformEvaluator`
-and `HashEvaluator` need no network: they serve tests and benchmarks. Priors are in the order of the legal moves given.
+`NetworkEvaluator` asks a backend, `CachedEvaluator` only once about a position; `RolloutEvaluator` adds rollouts. Tests
+and benchmarks have `UniformEvaluator` and `HashEvaluator`. Priors are in the order of the legal moves given.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class NetworkEvaluator:
             return Evaluations(
                 *self.backend.predict(batch.packed[:size], batch.firsts[: size + 1], batch.labels, self.temperature)
             )
-        values = batch.known[:size].copy()
+        values = batch.known_values[:size].copy()
         # A value that is known is not asked for again, unless the priors are wanted.
         asked = np.flatnonzero(batch.expands[:size] | np.isnan(values))
         if not len(asked):
@@ -42,7 +42,7 @@ class NetworkEvaluator:
         return Evaluations(priors, values)
 
 
-class Remembering:
+class CachedEvaluator:
     """What a network thinks; it is not asked twice about a position, as long as there is room for what it said.
 
     For many games of the same network, which come through the same positions.
@@ -76,10 +76,10 @@ class Remembering:
         return Evaluations(priors, values)
 
 
-class Mixed:
+class RolloutEvaluator:
     """Another evaluator, whose values are mixed with results of rollouts [AlphaGo 2016].
 
-    What the other one says is the lasting part of the values. It may be asked about a position several times.
+    It may be asked about a position several times. The values without rollouts are those of the other evaluator.
     """
 
     def __init__(self, evaluator: Evaluator, roll_out: Callable[[Batch], Float32Array], share: float) -> None:
@@ -127,7 +127,7 @@ class HashEvaluator:
         firsts = batch.firsts[: len(batch) + 1]
         priors = np.empty(firsts[-1], np.float32)
         values = np.empty(len(batch), np.float32)
-        _hashed(batch.keys, firsts, batch.labels, priors, values)
+        _fill_with_hashes(batch.keys, firsts, batch.labels, priors, values)
         return Evaluations(priors, values)
 
 
@@ -195,21 +195,21 @@ def _remember(
 
 
 @rule
-def _mix(bits: Any) -> Any:
+def _top_bits(bits: Any) -> Any:
     """The top 10 bits of a hash: 0 to 1023."""
     return splitmix(bits) >> np.uint64(54)
 
 
 @compiled
-def _hashed(
+def _fill_with_hashes(
     keys: Uint64Array, firsts: Int32Array, labels: Int32Array, priors: Float32Array, values: Float32Array
 ) -> None:
     """Fill `priors` and `values`, both as in Evaluations, from hashes of the positions and of their labels."""
     for i in range(len(values)):
-        values[i] = np.float32(_mix(keys[i]) + 0.5) / np.float32(1024)
+        values[i] = np.float32(_top_bits(keys[i]) + 0.5) / np.float32(1024)
         total = np.uint64(0)
         for j in range(firsts[i], firsts[i + 1]):
-            weight = np.uint64(1) + _mix(keys[i] ^ (np.uint64(labels[j]) << np.uint64(20)))
+            weight = np.uint64(1) + _top_bits(keys[i] ^ (np.uint64(labels[j]) << np.uint64(20)))
             priors[j] = weight
             total += weight
         for j in range(firsts[i], firsts[i + 1]):

@@ -145,7 +145,7 @@ class ReplayedBoards:
             position = self._played(self._tree, paths, paths.rows[i])
             row = paths.rows[i]
             batch.add(position, position.legal_moves() if row["expands"] else np.empty(0, np.int32))
-            batch.known[len(batch) - 1], batch.expands[len(batch) - 1] = row["known"], row["expands"]
+            batch.known_values[len(batch) - 1], batch.expands[len(batch) - 1] = row["known_value"], row["expands"]
         return first
 
     def _played(self, table: Tree, paths: Paths, row: Record) -> Position:

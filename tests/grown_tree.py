@@ -13,7 +13,7 @@ from pydlshogi.evaluator import HashEvaluator
 from pydlshogi.games.shogi.encodings import MOVES
 from pydlshogi.support.arrays import Records
 from pydlshogi.uct.batch import Batch
-from pydlshogi.uct.search import stored_search
+from pydlshogi.uct.search import new_search
 
 BATCH = 8
 
@@ -23,7 +23,7 @@ def grown(name: str, playouts: int) -> tuple[Records, list[str]]:
     game = game_named(name)
     encoding = MOVES if name == "shogi" else game.encoding  # to pack bitboards takes more than Python's integers
     position = game.position()
-    search = stored_search(game.rules, position.settings, encoding, megabytes=4)
+    search = new_search(game.rules, position.settings, encoding, megabytes=4)
     evaluator, batch = HashEvaluator(encoding), Batch(BATCH, game.rules.most_moves, encoding)
     search.set_root(position)
     while search.playouts < playouts:

@@ -31,14 +31,14 @@ def test_the_signature_is_the_same_every_time_and_in_every_process() -> None:
 
 def test_the_signature_changes_with_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     before = bench.signature(100)
-    new_search = bench.new_search
+    search_from = bench.search_from
 
     def explores_less(*arguments: object, **how: object) -> Search:
-        search = new_search(*arguments, **how)  # type: ignore[arg-type]
+        search = search_from(*arguments, **how)  # type: ignore[arg-type]
         search.puct = Puct(c_init=1.0)
         return search
 
-    monkeypatch.setattr(bench, "new_search", explores_less)
+    monkeypatch.setattr(bench, "search_from", explores_less)
     assert bench.signature(100) != before
 
 

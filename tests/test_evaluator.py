@@ -124,12 +124,12 @@ def test_a_network_is_not_asked_again_for_a_value_that_is_known_unless_the_prior
     evaluator, batch = known(), Batch(4, 9, ENCODING)
     for place, position in enumerate(positions):
         batch.add(position, position.legal_moves() if place in (1, 2) else none)
-    batch.expands[[0, 3]], batch.known[[0, 2]] = False, 0.125
+    batch.expands[[0, 3]], batch.known_values[[0, 2]] = False, 0.125
     found, fresh = evaluator.evaluate(batch), ask(evaluator, positions)
     np.testing.assert_array_equal(found.values, [0.125, *fresh.values[1:]])
     np.testing.assert_array_equal(found.priors, np.concatenate(split(fresh, positions)[1:3]))
 
     batch.clear()
     batch.add(positions[0], none)
-    batch.expands[0], batch.known[0] = False, 0.125
+    batch.expands[0], batch.known_values[0] = False, 0.125
     assert [each.tolist() for each in evaluator.evaluate(batch)[:2]] == [[], [0.125]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pydlshogi.catalogue import game_named
-from pydlshogi.evaluator import HashEvaluator, NetworkEvaluator, Remembering, UniformEvaluator
+from pydlshogi.evaluator import CachedEvaluator, HashEvaluator, NetworkEvaluator, UniformEvaluator
 from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.shogi.encodings import DLSHOGI
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -164,7 +164,7 @@ def test_a_network_is_not_asked_twice_about_a_position(tmp_path: Path, monkeypat
 
     forgetful = SelfPlayers(DOBUTSU, NetworkEvaluator(backend, 1.5), ALL).play((5,))
     monkeypatch.setattr(backend, "predict", noted)
-    evaluator = Remembering(backend, 1.5, DOBUTSU.rules.most_moves)
+    evaluator = CachedEvaluator(backend, 1.5, DOBUTSU.rules.most_moves)
     played = SelfPlayers(DOBUTSU, evaluator, ALL).play((5,))
     assert [played.games(), played.weights.tobytes()] == [forgetful.games(), forgetful.weights.tobytes()]
     assert len(asked) > len(played)

@@ -148,7 +148,7 @@ def test_priors_and_values_are_those_of_the_slow_way() -> None:
 
 def test_what_is_known_or_not_wanted_is_not_computed() -> None:
     batch = batch_of([START, START])
-    batch.known[1], batch.expands[0] = 0.25, False
+    batch.known_values[1], batch.expands[0] = 0.25, False
     said = policy.TableEvaluator(random_tables(2)).evaluate(batch)
     assert said.priors[:4].tolist() == [0, 0, 0, 0]
     assert said.priors[4:].sum() == pytest.approx(1)

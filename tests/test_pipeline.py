@@ -8,7 +8,7 @@ from both_boards import ReplayedBoards
 from tic_tac_toe import TicTacToe
 from usi_driver import PATIENCE
 
-from pydlshogi.bench import MIDDLE_GAME, make_playouts, new_search
+from pydlshogi.bench import MIDDLE_GAME, make_playouts, search_from
 from pydlshogi.evaluator import HashEvaluator, UniformEvaluator
 from pydlshogi.uct.batch import Batch, Evaluations
 from pydlshogi.uct.pipeline import Pipeline
@@ -111,7 +111,7 @@ def test_a_thread_that_asks_for_work_does_not_keep_the_search_from_ending() -> N
 
 def test_threads_that_grow_one_tree_leave_it_whole() -> None:
     """Over compiled rules, where all that keeps them apart is the lock that the kernels take."""
-    search = new_search(MIDDLE_GAME, None, 64)
+    search = search_from(MIDDLE_GAME, None, 64)
     make_playouts(search, HashEvaluator(), 30_000, batch_size=16, threads=4)
     tree = search.table.tree
     nodes = tree.nodes[: len(search.table)]

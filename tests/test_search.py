@@ -15,7 +15,7 @@ from test_uct_node import contents, reached
 from tic_tac_toe import Letters, TicTacToe
 
 from examples.search_in_a_page import Search as Page
-from pydlshogi.evaluator import HashEvaluator, Mixed, UniformEvaluator
+from pydlshogi.evaluator import HashEvaluator, RolloutEvaluator, UniformEvaluator
 from pydlshogi.game import MATED, Outcome, Position
 from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.player.mcts_options import NetworkOptions
@@ -432,7 +432,7 @@ class Lasting:
         self.computed = Counter[int]()
 
     def evaluate(self, batch: Batch) -> Evaluations:
-        said, known = HashEvaluator().evaluate(batch), batch.known[: len(batch)]
+        said, known = HashEvaluator().evaluate(batch), batch.known_values[: len(batch)]
         self.computed.update(batch.keys[: len(batch)][np.isnan(known)].tolist())
         assert (np.isnan(known) | (known == said.values)).all()
         return said
@@ -448,8 +448,8 @@ class Lasting:
 )  # fmt: skip
 def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, share: float) -> None:
     lasting, rollouts = Lasting(), Rollouts()
-    evaluator = Mixed(lasting, rollouts.results, share)
-    other = Mixed(HashEvaluator(), Rollouts().results, share)
+    evaluator = RolloutEvaluator(lasting, rollouts.results, share)
+    other = RolloutEvaluator(HashEvaluator(), Rollouts().results, share)
 
     def network(game: Position, _: object) -> tuple[np.ndarray, float]:
         priors, (value,), _ = evaluation_of(game, other)

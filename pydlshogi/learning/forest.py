@@ -10,7 +10,7 @@ from pydlshogi.game import PlayedPosition, Position
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.puct import DEFAULT_PUCT, Puct
 from pydlshogi.uct.root import MoveStats, Root
-from pydlshogi.uct.search import Search, stored_search
+from pydlshogi.uct.search import Search, new_search
 
 _MEGABYTE = 1 << 20
 _AT_ONCE = 256
@@ -26,7 +26,7 @@ def many_trees(
     node = 64 + rules.state.itemsize + 16 * rules.average_moves
     megabytes = 1 + _SPARE * trees * (playouts + 2) * node // _MEGABYTE
     settings = game.position(draw_ply=draw_ply).settings
-    return stored_search(rules, settings, encoding, megabytes, puct, trees=trees)
+    return new_search(rules, settings, encoding, megabytes, puct, trees=trees)
 
 
 def over(position: PlayedPosition, *, foreseen: bool = False) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pydlshogi.catalogue import game_named
 from pydlshogi.entry import GameEntry
-from pydlshogi.evaluator import NetworkEvaluator, Remembering
+from pydlshogi.evaluator import CachedEvaluator, NetworkEvaluator
 from pydlshogi.game import PlayedPosition
 from pydlshogi.learning.forest import Forest, over, score_of_mover
 from pydlshogi.learning.played import PlayedGames
@@ -57,7 +57,7 @@ def playing(name: str, network: bytes, settings: SelfPlay) -> Iterator[Callable[
     """A task of a pool: sets of games by one network. Results: a set, and the network's share of the time it took."""
     game = game_named(name)
     backend = load_network(game, network, settings.side_by_side)
-    evaluator = Timed(Remembering(backend, settings.policy_temperature, game.rules.most_moves))
+    evaluator = Timed(CachedEvaluator(backend, settings.policy_temperature, game.rules.most_moves))
     players = SelfPlayers(game, evaluator, settings)
 
     def play(seed: Seed) -> tuple[PlayedGames, float]:

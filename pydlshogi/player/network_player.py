@@ -43,7 +43,7 @@ from pydlshogi.support.files import cache_folder, shipped_model, write_whole
 from pydlshogi.support.pool import available_cores
 from pydlshogi.uct.batch import Batch, Evaluator
 from pydlshogi.uct.root import Root
-from pydlshogi.uct.search import Search, stored_search
+from pydlshogi.uct.search import Search, new_search
 
 GENERAL: Final = {"Eval_Coef": GENERAL_EVAL_COEF, "temperature": GENERAL_TEMPERATURE}
 """Options for which a network may bring values of its own, with those for networks that bring none."""
@@ -118,7 +118,7 @@ class Network(Part[Any, LoadedNetwork]):
     def new_search(self, megabytes: int, evaluator: Evaluator | None = None) -> Search:
         """A search for `evaluator`, or for the one loaded, with a table of `megabytes` MiB. Raises MemoryError."""
         settings = self._game.position().settings
-        return stored_search(self._game.rules, settings, (evaluator or self.loaded.evaluator).encoding, megabytes)
+        return new_search(self._game.rules, settings, (evaluator or self.loaded.evaluator).encoding, megabytes)
 
     def new_batch(self, size: int) -> Batch:
         """A batch with room for `size` positions."""

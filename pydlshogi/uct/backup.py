@@ -95,7 +95,7 @@ def _fate(selection: Selection, row: Record) -> int:
     unmet = row.ending == AGAIN or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
     if row.verdict != UNDECIDED:
         if unmet and node != NONE:
-            close(nodes, node, row.verdict)
+            make_terminal(nodes, node, row.verdict)
         row.value = value_of_verdict(row.verdict, puct, depth)
         return BACKUP
     if unmet:
@@ -112,13 +112,13 @@ def _ask(selection: Selection, row: Record, request: int) -> None:
     """Ask for the evaluation of the position where `row` ends: it is number `request` of this batch."""
     nodes, node = selection.tree.nodes, wide(row.node)
     row.request = request
-    row.known = np.nan
+    row.known_value = np.nan
     row.expands = False
     if node != NONE:
         nodes[node].state = AWAITED
         nodes[node].stats = request
         if nodes[node].evaluations > 0:
-            row.known = nodes[node].value
+            row.known_value = nodes[node].value
         row.expands = row.length == 0 or nodes[node].evaluations + 1 >= selection.puct[0].expand_at
 
 
@@ -157,14 +157,14 @@ def expand_and_backup(
     first_priors: Int32Array,
     priors: Float32Array,
     values: Float32Array,
-    lasting: Float32Array,
+    without_rollouts: Float32Array,
 ) -> None:
     """`expand`, then `backup`, with the evaluations of a batch: one for each row in `asked`.
 
-    moves, first_priors, priors: see `expand`. values, lasting: float32 [asked], as in `Evaluations`.
+    moves, first_priors, priors: see `expand`. values, without_rollouts: float32 [asked], as in `Evaluations`.
     """
     expand(tree, rows, asked, moves, first_priors, priors, puct[0].prior_bonus)
-    backup(tree, rows, steps, asked, values, lasting)
+    backup(tree, rows, steps, asked, values, without_rollouts)
 
 
 @inlined
@@ -204,13 +204,13 @@ def expand(
 
 @inlined
 def backup(
-    tree: Tree, rows: Records, steps: Records, asked: Int32Array, values: Float32Array, lasting: Float32Array
+    tree: Tree, rows: Records, steps: Records, asked: Int32Array, values: Float32Array, without_rollouts: Float32Array
 ) -> None:
     """Note the `values` in the nodes where the rows in `asked` end, and back them up along all paths that wait."""
     hold_soon(tree.lock)
     for i in range(len(asked)):
         if rows[asked[i]].node != NONE:
-            _note(tree, rows[asked[i]], values[i], lasting[i])
+            _note(tree, rows[asked[i]], values[i], without_rollouts[i])
     for i in range(len(rows)):
         row = rows[i]
         if row.request != NONE:
@@ -220,11 +220,11 @@ def backup(
 
 
 @inlined
-def _note(tree: Tree, row: Record, value: float, lasting: float) -> None:
+def _note(tree: Tree, row: Record, value: float, without_rollouts: float) -> None:
     """Note an evaluation in the node where `row` ends, and its edges."""
     nodes, node = tree.nodes, wide(row.node)
     if nodes[node].evaluations == 0:
-        nodes[node].value = lasting
+        nodes[node].value = without_rollouts
     if nodes[node].evaluations < _MAX_EVALUATIONS:
         nodes[node].value_sum += value
         nodes[node].evaluations += 1
@@ -262,7 +262,7 @@ def value_of_verdict(verdict: int, puct: Record, depth: int) -> float:
 
 
 @rule
-def close(nodes: Records, node: int, verdict: int) -> None:
+def make_terminal(nodes: Records, node: int, verdict: int) -> None:
     """Make a node TERMINAL: the rules give its value."""
     nodes[node].state = TERMINAL
     nodes[node].evaluations = 1

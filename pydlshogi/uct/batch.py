@@ -16,8 +16,8 @@ class Evaluations(NamedTuple):
     """float32 [all labels], in the order of `Batch.labels`; they sum to 1 for each position that has any."""
     values: Float32Array
     """float32 [positions]: win rate of the side to move, 0 to 1."""
-    lasting: Float32Array | None = None
-    """float32 [positions]: the part of the values that would be the same again, without rollouts. None: all of it."""
+    without_rollouts: Float32Array | None = None
+    """float32 [positions]: the values before results of rollouts are mixed in. None: the same as `values`."""
 
 
 class Batch:
@@ -35,8 +35,8 @@ class Batch:
         """int32 [all legal moves]: their labels, position after position; a position that does not expand has none."""
         self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)
         """uint32 [capacity, words]: the positions, packed as the encoding does it."""
-        self.known: Float32Array = np.full(capacity, np.nan, np.float32)
-        """float32 [capacity]: the `lasting` value of a position that was evaluated before; nan: it was not."""
+        self.known_values: Float32Array = np.full(capacity, np.nan, np.float32)
+        """float32 [capacity]: the value `without_rollouts` of a position that was evaluated before; else nan."""
         self.expands: BoolArray = np.ones(capacity, np.bool_)
         """bool [capacity]: whether the priors of a position will be used."""
         self._count = 0
@@ -65,7 +65,7 @@ class Batch:
         first = self.firsts[row]
         self.firsts[row + 1] = first + len(moves)
         labels = self.labels[first : first + len(moves)]
-        self.keys[row], self.known[row], self.expands[row] = position.key(), np.nan, True
+        self.keys[row], self.known_values[row], self.expands[row] = position.key(), np.nan, True
         if self.encoding is None:
             labels[:] = moves
             return

@@ -24,7 +24,7 @@ from pydlshogi.support.kernels.compiled import compiled_for, rule, rule_for, rul
 from pydlshogi.uct.backup import add_leaves
 from pydlshogi.uct.batch import Batch
 from pydlshogi.uct.selection import select
-from pydlshogi.uct.tree import COLLIDED, MAX_DEPTH, NONE, REPEATED, SHORTEST_CYCLE, Selection, row_of, same_board
+from pydlshogi.uct.tree import COLLIDED, MAX_DEPTH, NONE, REPEATED, SHORTEST_CYCLE, Selection, same_board, with_row
 
 _LOST: Final = -1
 """The verdict on a position without legal moves."""
@@ -83,7 +83,7 @@ class StoredBoards:
         states = position.states
         self.states[node] = states[-1]
         if self.repeats:
-            self._past = row_of(self._past, tree, states[:-1])
+            self._past = with_row(self._past, tree, states[:-1])
 
     def select_leaves(self, selection: Selection, paths: Paths) -> tuple[int, int, int]:
         """Begin playouts: `select`, then key, verdict and legal moves by the rules, then `add_leaves`.
@@ -116,7 +116,7 @@ class StoredBoards:
             batch.firsts,
             batch.labels,
             batch.packed,
-            batch.known,
+            batch.known_values,
             batch.expands,
         )
         return first
@@ -221,7 +221,7 @@ def _add_to_batch(
     firsts: Int32Array,
     labels: Int32Array,
     packed: Uint32Array,
-    known: Float32Array,
+    known_values: Float32Array,
     expands: BoolArray,
 ) -> None:
     """Lay the states of new nodes beside them, and add the positions to a batch from number `first` on."""
@@ -231,7 +231,7 @@ def _add_to_batch(
         if row.node != NONE:
             states[row.node] = end
         keys[first + i] = row.key
-        known[first + i] = row.known
+        known_values[first + i] = row.known_value
         expands[first + i] = row.expands
         start, count = wide(firsts[first + i]), wide(row.count) if row.expands else 0
         label_moves(end, paths.moves[asked], count, labels[start : start + count])

@@ -1,4 +1,4 @@
-"""The selection formula and its constants, which tell AlphaZero's search, AlphaGo's and KataGo's apart.
+"""The selection formula, and its constants, by which it is that of AlphaZero, of AlphaGo or of IaGo.
 
 A constant is a field of `Puct`. Each function of the formula is given all of them: Python hands it a `Puct`, kernels
 one record of CONSTANTS, which has the same fields.
@@ -24,7 +24,7 @@ class Puct(NamedTuple):
     prior_bonus: float = 0.0
     """Added to every prior when a node gets its edges [IaGo: 0.1]."""
     expand_at: int = 1
-    """A node gets its edges with its evaluation of this number, 1 to 100. Until then each visit evaluates it anew
+    """How many evaluations a node has, 1 to 100, when it gets its edges. Until then each visit evaluates it anew
     [AlphaGo 2016]."""
     evaluate_anew: bool = True
     """Whether each of these visits asks the evaluator, whose answers differ where rollouts are part of them. False: the

@@ -41,7 +41,7 @@ from pydlshogi.uct.tree import (
     clear_stat,
     constants,
     residues_of,
-    row_of,
+    with_row,
 )
 from pydlshogi.uct.uct_node import UctNodeTable, unlink
 
@@ -137,7 +137,7 @@ class Search:
         root["playouts"] = root["deepest"] = 0
         self.boards.set_root(tree, int(root["node"]), position)
         past = np.array(position.past_board_keys() if self.boards.repeats else [], np.uint64)
-        self._past_keys = row_of(self._past_keys, tree, past)
+        self._past_keys = with_row(self._past_keys, tree, past)
         self._residues[tree] = residues_of(past)
         root["past"] = len(past)
         _forget_repetitions(self.table.tree, int(root["node"]), past)
@@ -210,7 +210,7 @@ class Search:
             leaves._first_priors,
             evaluations.priors,
             values,
-            values if evaluations.lasting is None else evaluations.lasting[requests],
+            values if evaluations.without_rollouts is None else evaluations.without_rollouts[requests],
         )
         self._under_way.remove(leaves)
         self._spare.append(leaves)
@@ -263,7 +263,7 @@ class Search:
         return int(self._roots["deepest"].max())
 
 
-def stored_search(
+def new_search(
     rules: Rules,
     settings: Records,
     encoding: Encoding | None,
@@ -278,7 +278,7 @@ def stored_search(
     >>> from pydlshogi.uct.root import Root
     >>> game = next(iter(GAMES.values()))
     >>> batch = Batch(16, game.rules.most_moves)
-    >>> search = stored_search(game.rules, game.position().settings, None, megabytes=16)
+    >>> search = new_search(game.rules, game.position().settings, None, megabytes=16)
     >>> search.set_root(game.position())
     >>> while Root(search).visits < 100:
     ...     batch.clear()

@@ -106,7 +106,7 @@ def clear_stat(stats: Records, stat: int) -> None:
 LARGEST_CAPACITY: Final = 16
 """The largest `capacity` of a node: it has room for more edges than any position has moves."""
 
-# The counters of `Tree.heap`.
+# The counters of `Tree.allocator`.
 NEXT_NODE, NEXT_EDGE, NEXT_STAT = 0, 1, 2
 """Where what was never used begins."""
 FREE_NODE: Final = 3
@@ -136,7 +136,7 @@ class Tree(NamedTuple):
     """The nodes by key and ply: open addressing, linear probing."""
     to_free: Int32Array
     """A stack of nodes that lost their last reference; they are freed unless they have a new one by then."""
-    heap: Int64Array
+    allocator: Int64Array
     """Counters, and the heads of the lists of what is free."""
     lock: tuple[int, int]
     """The addresses of the table's Mutex."""
@@ -197,7 +197,7 @@ ROW: Final = np.dtype(
         ("request", np.int32),  # the evaluation it waits for, or NONE
         ("count", np.int32),  # legal moves where it ends
         ("edges", np.int32),  # the first of those reserved for the node where it ends, or NONE
-        ("known", np.float32),  # the `value` of the node where it ends, if that was evaluated before; else nan
+        ("known_value", np.float32),  # the `value` of the node where it ends, if that was evaluated before; else nan
         ("verdict", np.int16),  # of the rules, see game.py
         ("move", np.uint16),  # its last
         ("ending", np.int8),  # how it ended: NEW, AGAIN, REPEATED, COLLIDED or KNOWN
@@ -239,7 +239,7 @@ class Selection(NamedTuple):
     repeats: bool
     """Whether a position can occur twice in a game."""
     freed: int
-    """How many nodes without references to free before, at most."""
+    """Most nodes without references to free before the playouts."""
 
 
 # Boards that stood before: on the path of a playout, and in the game before its root
@@ -258,7 +258,7 @@ def residues_of(board_keys: Uint64Array) -> Uint64Array:
     return words
 
 
-def row_of(table: Records, row: int, values: Records) -> Records:
+def with_row(table: Records, row: int, values: Records) -> Records:
     """`table`, or a larger one, with the first of its row `row` set to `values`."""
     rows, columns = max(len(table), row + 1), max(table.shape[1], len(values))
     if table.shape != (rows, columns):

@@ -76,14 +76,14 @@ class UctNodeTable:
             stats=np.zeros(self.most_nodes * _STATS_PER_NODE, STAT),
             slots=np.full(int(self.most_nodes * _SLOTS_PER_NODE), NONE, np.int32),
             to_free=np.zeros(self.most_nodes, np.int32),
-            heap=np.zeros(GAPS + most_moves // EDGES_PER_BLOCK + 2, np.int64),
+            allocator=np.zeros(GAPS + most_moves // EDGES_PER_BLOCK + 2, np.int64),
             lock=self.lock.addresses,
         )
         self.clear()
 
     def __len__(self) -> int:
         """Nodes in use."""
-        return int(self.tree.heap[USED_NODES])
+        return int(self.tree.allocator[USED_NODES])
 
     @property
     def full(self) -> bool:
@@ -93,14 +93,14 @@ class UctNodeTable:
     @property
     def fullness(self) -> float:
         """Share of the room in use, 0 to 1."""
-        return min(1.0, max(len(self) / self.most_nodes, int(self.tree.heap[USED_EDGES]) / self._most_edges))
+        return min(1.0, max(len(self) / self.most_nodes, int(self.tree.allocator[USED_EDGES]) / self._most_edges))
 
     def clear(self) -> None:
         """Forget all nodes."""
         self.tree.slots.fill(NONE)
-        self.tree.heap.fill(0)
-        self.tree.heap[FREE_NODE] = NONE
-        self.tree.heap[FREE_STATS:] = NONE
+        self.tree.allocator.fill(0)
+        self.tree.allocator[FREE_NODE] = NONE
+        self.tree.allocator[FREE_STATS:] = NONE
 
     def find(self, key: int, ply: int) -> int:
         """The node of this position at this ply, or NONE."""
@@ -183,8 +183,8 @@ def blocks_of(count: int) -> int:
 
 @rule
 def _list_of(tree: Tree, blocks: int) -> int:
-    """Where in the heap the list of gaps of `blocks` blocks begins."""
-    return wide(min(GAPS + blocks, len(tree.heap) - 1))
+    """Where in the allocator the list of gaps of `blocks` blocks begins."""
+    return wide(min(GAPS + blocks, len(tree.allocator) - 1))
 
 
 @rule
@@ -192,8 +192,8 @@ def _add_gap(tree: Tree, first: int, blocks: int) -> None:
     """Note that these edges are a gap."""
     here, last = first // 2, first + (blocks - 1) * EDGES_PER_BLOCK
     place = _list_of(tree, blocks)
-    following = wide(tree.heap[place])
-    tree.heap[place] = first
+    following = wide(tree.allocator[place])
+    tree.allocator[place] = first
     tree.priors[first] = tree.priors[last] = _GAP
     tree.words[here + _NEXT], tree.words[here + _BEFORE] = following, NONE
     tree.words[here + _LENGTH] = tree.words[last // 2 + _LENGTH_AGAIN] = blocks
@@ -208,7 +208,7 @@ def _take_gap(tree: Tree, first: int) -> int:
     following, before = wide(tree.words[here + _NEXT]), wide(tree.words[here + _BEFORE])
     blocks = wide(tree.words[here + _LENGTH])
     if before == NONE:
-        tree.heap[_list_of(tree, blocks)] = following
+        tree.allocator[_list_of(tree, blocks)] = following
     else:
         tree.words[before // 2 + _NEXT] = following
     if following != NONE:
@@ -219,16 +219,16 @@ def _take_gap(tree: Tree, first: int) -> int:
 @rule
 def free_edges(tree: Tree, first: int, blocks: int) -> None:
     """Free edges. With the gaps beside them they become one, or larger positions would never find room again."""
-    heap = tree.heap
-    heap[USED_EDGES] -= blocks * EDGES_PER_BLOCK
+    allocator = tree.allocator
+    allocator[USED_EDGES] -= blocks * EDGES_PER_BLOCK
     behind = first + blocks * EDGES_PER_BLOCK
-    if behind < heap[NEXT_EDGE] and tree.priors[behind] == _GAP:
+    if behind < allocator[NEXT_EDGE] and tree.priors[behind] == _GAP:
         blocks += _take_gap(tree, behind)
     if first > 0 and tree.priors[first - EDGES_PER_BLOCK] == _GAP:
         first -= tree.words[(first - EDGES_PER_BLOCK) // 2 + _LENGTH_AGAIN] * EDGES_PER_BLOCK
         blocks += _take_gap(tree, first)
-    if first + blocks * EDGES_PER_BLOCK == heap[NEXT_EDGE]:
-        heap[NEXT_EDGE] = first
+    if first + blocks * EDGES_PER_BLOCK == allocator[NEXT_EDGE]:
+        allocator[NEXT_EDGE] = first
     else:
         _add_gap(tree, first, blocks)
 
@@ -236,22 +236,22 @@ def free_edges(tree: Tree, first: int, blocks: int) -> None:
 @rule
 def reserve_edges(tree: Tree, count: int) -> int:
     """The first of `count` edges side by side; NONE if there is no room for them."""
-    heap = tree.heap
+    allocator = tree.allocator
     blocks = blocks_of(count)
     place = _list_of(tree, blocks)
-    first = wide(heap[NEXT_EDGE])
-    if heap[place] == NONE and first + blocks * EDGES_PER_BLOCK <= len(tree.moves):
-        heap[NEXT_EDGE] += blocks * EDGES_PER_BLOCK
+    first = wide(allocator[NEXT_EDGE])
+    if allocator[place] == NONE and first + blocks * EDGES_PER_BLOCK <= len(tree.moves):
+        allocator[NEXT_EDGE] += blocks * EDGES_PER_BLOCK
     else:
-        while place < len(heap) - 1 and heap[place] == NONE:
+        while place < len(allocator) - 1 and allocator[place] == NONE:
             place += 1
-        first = wide(heap[place])
+        first = wide(allocator[place])
         if first == NONE:
             return NONE
         left = _take_gap(tree, first) - blocks
         if left > 0:
             _add_gap(tree, first + blocks * EDGES_PER_BLOCK, left)
-    heap[USED_EDGES] += blocks * EDGES_PER_BLOCK
+    allocator[USED_EDGES] += blocks * EDGES_PER_BLOCK
     # `free_edges` beside them looks for a gap here, perhaps before these edges are written.
     tree.priors[first] = tree.priors[first + (blocks - 1) * EDGES_PER_BLOCK] = 0.0
     return first
@@ -288,20 +288,20 @@ def _bring(tree: Tree, edge: int, front: int) -> None:
 @rule
 def free_stats(tree: Tree, first: int, capacity: int) -> None:
     """Free 2 ** capacity STATs."""
-    tree.stats[first].child = tree.heap[FREE_STATS + capacity]
-    tree.heap[FREE_STATS + capacity] = first
+    tree.stats[first].child = tree.allocator[FREE_STATS + capacity]
+    tree.allocator[FREE_STATS + capacity] = first
 
 
 @rule
 def _reserve_stats(tree: Tree, capacity: int) -> int:
     """The first of 2 ** capacity STATs side by side; NONE if there is no room for them."""
-    heap = tree.heap
-    first = heap[FREE_STATS + capacity]
+    allocator = tree.allocator
+    first = allocator[FREE_STATS + capacity]
     if first != NONE:
-        heap[FREE_STATS + capacity] = tree.stats[first].child
-    elif heap[NEXT_STAT] + (1 << capacity) <= len(tree.stats):
-        first = heap[NEXT_STAT]
-        heap[NEXT_STAT] += 1 << capacity
+        allocator[FREE_STATS + capacity] = tree.stats[first].child
+    elif allocator[NEXT_STAT] + (1 << capacity) <= len(tree.stats):
+        first = allocator[NEXT_STAT]
+        allocator[NEXT_STAT] += 1 << capacity
     return wide(first)
 
 
@@ -337,16 +337,16 @@ def add_stat(tree: Tree, node: int, edge: int) -> int:
 @rule
 def insert(tree: Tree, slot: int, key: int, board_key: int, ply: int) -> int:
     """A new node at the empty `slot` of the index, LEAF and without references; NONE if the table is full."""
-    nodes, heap = tree.nodes, tree.heap
-    node = heap[FREE_NODE]
+    nodes, allocator = tree.nodes, tree.allocator
+    node = allocator[FREE_NODE]
     if node != NONE:
-        heap[FREE_NODE] = nodes[node].first
-    elif heap[NEXT_NODE] < len(nodes):
-        node = heap[NEXT_NODE]
-        heap[NEXT_NODE] += 1
+        allocator[FREE_NODE] = nodes[node].first
+    elif allocator[NEXT_NODE] < len(nodes):
+        node = allocator[NEXT_NODE]
+        allocator[NEXT_NODE] += 1
     else:
         return NONE
-    heap[USED_NODES] += 1
+    allocator[USED_NODES] += 1
     tree.slots[slot] = node
     nodes[node].key = key
     nodes[node].board_key = board_key
@@ -363,7 +363,7 @@ def _link_root(tree: Tree, key: int, board_key: int, ply: int) -> int:
     slot = slot_of(tree, key, ply)
     node = wide(tree.slots[slot])
     if node == NONE:
-        if tree.heap[NEXT_NODE] == len(tree.nodes) and tree.heap[FREE_NODE] == NONE:
+        if tree.allocator[NEXT_NODE] == len(tree.nodes) and tree.allocator[FREE_NODE] == NONE:
             free_unreferenced(tree, 1)
             slot = slot_of(tree, key, ply)
         node = insert(tree, slot, key, board_key, ply)
@@ -381,8 +381,8 @@ def _unlink(tree: Tree, node: int) -> None:
     tree.nodes[node].references -= 1
     if tree.nodes[node].references == 0 and tree.nodes[node].to_free == 0:
         tree.nodes[node].to_free = 1
-        tree.to_free[tree.heap[TO_FREE]] = node
-        tree.heap[TO_FREE] += 1
+        tree.to_free[tree.allocator[TO_FREE]] = node
+        tree.allocator[TO_FREE] += 1
 
 
 @compiled
@@ -397,10 +397,10 @@ def free_unreferenced(tree: Tree, most: int) -> None:
 
     Every edge leads one ply further, so no node leads back to itself: to count references is enough.
     """
-    nodes, stats, heap = tree.nodes, tree.stats, tree.heap
-    while most > 0 and heap[TO_FREE] > 0:
-        heap[TO_FREE] -= 1
-        node = tree.to_free[heap[TO_FREE]]
+    nodes, stats, allocator = tree.nodes, tree.stats, tree.allocator
+    while most > 0 and allocator[TO_FREE] > 0:
+        allocator[TO_FREE] -= 1
+        node = tree.to_free[allocator[TO_FREE]]
         nodes[node].to_free = 0
         if nodes[node].references > 0:
             continue
@@ -413,9 +413,9 @@ def free_unreferenced(tree: Tree, most: int) -> None:
             free_stats(tree, first, wide(nodes[node].capacity))
         if nodes[node].count > 0:
             free_edges(tree, wide(nodes[node].first), blocks_of(nodes[node].count))
-        nodes[node].first = heap[FREE_NODE]
-        heap[FREE_NODE] = node
-        heap[USED_NODES] -= 1
+        nodes[node].first = allocator[FREE_NODE]
+        allocator[FREE_NODE] = node
+        allocator[USED_NODES] -= 1
         most -= 1
 
 
@@ -423,7 +423,7 @@ def free_unreferenced(tree: Tree, most: int) -> None:
 def reserve_root_edges(tree: Tree, count: int) -> int:
     """As `reserve_edges`, for a root: all nodes without references are freed, if it takes that, to make room."""
     first = reserve_edges(tree, count)
-    while first == NONE and tree.heap[TO_FREE] > 0:
+    while first == NONE and tree.allocator[TO_FREE] > 0:
         free_unreferenced(tree, count)
         first = reserve_edges(tree, count)
     return first

@@ -281,7 +281,7 @@ class TableEvaluator:
         judge(
             self._tables,
             batch.packed[:size],
-            batch.known[:size],
+            batch.known_values[:size],
             batch.expands[:size],
             firsts,
             priors,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pydlshogi.evaluator import Mixed
+from pydlshogi.evaluator import RolloutEvaluator
 from pydlshogi.games.othello.encodings import unpacked
 from pydlshogi.games.othello.engine import files_of_engine
 from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
@@ -142,7 +142,7 @@ def with_rollouts(evaluator: Evaluator, options: OthelloMCTSOptions) -> Evaluato
         return evaluator
     with files_of_engine():
         rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
-    return Mixed(evaluator, rollouts.results, options.rollout_share)
+    return RolloutEvaluator(evaluator, rollouts.results, options.rollout_share)
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:
