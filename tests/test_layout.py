@@ -42,8 +42,8 @@ ENTRY_POINTS = [PACKAGE / "usi" / "__main__.py", *sorted((PACKAGE / "usi").glob(
 GENERIC = [
     path
     for path in MODULES
-    if path.relative_to(PACKAGE).parts[0].removesuffix(".py") in SEES.keys() - {"analysis_server", "web"}
-    and path not in ENTRY_POINTS
+    if path.relative_to(PACKAGE).parts[0].removesuffix(".py") in SEES
+    and path not in [*ENTRY_POINTS, *PACKAGE.rglob("__main__.py")]
 ]
 """Rooms and files that serve every game, and name none."""
 

@@ -103,7 +103,7 @@ def _action(message: Mapping[str, Any]) -> Action:
 
 
 def _query(message: Mapping[str, Any]) -> Query:
-    game = _one_of(message, "game", tuple(GAMES), "shogi")
+    game = _one_of(message, "game", tuple(GAMES), next(iter(GAMES)))
     moves = _list(message, "moves", str)
     turns = _list(message, "analyzeTurns", int) if "analyzeTurns" in message else (len(moves),)
     for turn in turns:

@@ -133,7 +133,7 @@ class Thinking:
                 if clock.may_stop_early and not analysing():
                     _, lead = root.leader()
                     if lead is not None and lead > clock.playouts_left(before):
-                        break  # no other move can catch up any more
+                        break  # smart pruning: no other move can catch up any more
                 if root.expanded and milliseconds() - reported >= interval:
                     report()
                     reported = milliseconds()

@@ -41,7 +41,7 @@ class Node:
     broken_off: str = "unknown"
     """How a record says that the game ended, where it can be played on."""
     discs: int | None = None
-    """By how many discs Black won, as a record of Othello says."""
+    """By how many discs Black won, as a record says."""
     spent: float = 0.0
     """Seconds that the side to move has thought here, up to when its clock last stood."""
     verdict: GameEnd | None = None
