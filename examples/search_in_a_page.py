@@ -37,9 +37,10 @@ class Constants(NamedTuple):
 class Node:
     """A position that was met. 一度現れた局面。 -> pydlshogi/uct/tree.py"""
 
-    def __init__(self, end: Any) -> None:
-        self.end = end  # how the rules end the game here, or None 終局ならその結果
-        self.proof = (end.value == 1, end.plies) if end and end.value != 0.5 else None  # (won?, plies) 勝敗が確定
+    def __init__(self, outcome: Any) -> None:
+        self.outcome = outcome  # of the game, if the rules end it here, else None 終局ならその結果
+        decided = outcome and outcome.value != 0.5
+        self.proof = (outcome.value == 1, outcome.plies) if decided else None  # (won?, plies) 勝敗が確定
         self.values: list[float] = []  # what the network said of it ネットワークの評価
         self.moves: list[int] = []  # legal moves, once it is expanded 展開後の合法手
         self.children: list[Node | None] = []
@@ -61,8 +62,8 @@ class Search:
         self.expand(self.root, self.evaluate(self.root)[0])
 
     def node_here(self) -> Node:
-        name = (self.game.key(), self.game.ply())
-        return self.nodes.setdefault(name, Node(self.game.outcome()))
+        key = (self.game.key(), self.game.ply())
+        return self.nodes.setdefault(key, Node(self.game.outcome()))
 
     def select(self, node: Node) -> int:
         """The move with the highest Q + U [PUCT]. Q + Uが最大の手を選ぶ。 -> pydlshogi/uct/selection.py"""
@@ -121,17 +122,17 @@ class Search:
         while True:
             i = self.select(node)
             self.game.push(node.moves[i])
-            first = node.N[i] == 0
+            first_visit = node.N[i] == 0
             child = node.children[i] = self.node_here()
             path.append((node, i))
             node = child
-            if node.end:
-                value = node.end.value
+            if node.outcome:
+                value = node.outcome.value
             elif not node.moves:  # a leaf 葉
                 priors, value = self.evaluate(node)
                 if len(node.values) == self.constants.expand_at:
                     self.expand(node, priors)
-            elif first or node.proof:  # another way has led here before 別の手順ですでに調べた局面
+            elif first_visit or node.proof:  # another way has led here before 別の手順ですでに調べた局面
                 value = node.mean()
             else:
                 continue

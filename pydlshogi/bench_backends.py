@@ -1,4 +1,4 @@
-"""What runs a network how fast, and how exactly: every backend that can be used here, in turns.
+"""How fast and how exactly the backends run a network: every one that can be used here, in turns.
 
 Errors are the distance from float32 on a CPU, on positions of games by random moves. A batch of each size is timed in
 turns, so that what else the machine does slows all alike; the medians count.

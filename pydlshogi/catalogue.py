@@ -1,4 +1,4 @@
-"""The games there are, by name: the folders of `pydlshogi/games`, each with its entry as GAME of `game.py`."""
+"""The games there are, by name: the folders of `pydlshogi/games`, each with its entry as GAME in its own `game.py`."""
 
 from importlib import import_module
 from pathlib import Path

@@ -4,10 +4,10 @@ Three times three outputs of a 3x3 convolution are A ((B x B^T) (G w G^T)) A^T, 
 multiplications in place of 81 [Lavin and Gray 2015]. A board of 9 x 9 has nine such tiles. B and A are of integers, so
 all that depends on rounding stands in the tables, and an evaluation is the same on every machine, bit for bit.
 
-The numbers of a map are 0 to TOP, in a unit of its own: `largest` of the map, and some room, is TOP. Where they may be
-negative, as swish's are, TOP is how far the largest is from the smallest; sums become them by a table. Weights are in
-units of powers of two of the unit of what comes out, so that to make a map's numbers of sums is to shift them. As many
-digits as int16 holds, and as no inputs whatever make the sums leave int32.
+The numbers of a map are 0 to TOP. Each map has a unit of its own: its `largest` value, and some room, is TOP. Where
+values may be negative, as swish's are, TOP is how far the largest is from the smallest, and a table turns sums into
+numbers. Weights are scaled by powers of two, so that a shift makes a map's number of a sum. They have as many digits as
+int16 holds, but no more than keep the sums of any inputs within int32.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from pydlshogi.support.kernels.vectors import LANES
 TOP: Final = 1820
 """The largest number of a map. The transform B makes up to 18 times as much of it, which int16 must hold."""
 ROOM: Final = 1.1
-"""By so much more than the largest value that was seen a map can hold."""
+"""How many times the largest value that was seen a map can hold."""
 FRACTION: Final = 10
 """Binary digits behind the point while sums become a map's numbers."""
 FINER: Final = 2
@@ -32,14 +32,14 @@ FINER: Final = 2
 LOGIT_FRACTION: Final = 12
 """The same of logits."""
 LOWEST: Final = -0.2785
-"""No number is smaller that swish gives."""
+"""The smallest value of swish."""
 _VANISHING: Final = -12.0
-"""Here and below it gives less than half a unit, unless all of a map is small."""
+"""From here on down swish is closer to 0 than half a unit, unless all values of a map are small."""
 _LARGEST_WEIGHT: Final = (1 << 15) - 1
 _LARGEST_SUM: Final = (1 << 31) - 1
 _TOO_LARGE: Final = "its weights are too large for integers, beside the largest values of its maps"
 _LEAST: Final = 1e-6
-"""Of the largest value of a map, which may hold nothing but 0."""
+"""The largest value of a map counts as no less: all that it holds may be 0."""
 _OF_NEGATIVE: Final = 1 / 16
 """Below that share of the sums that become 0 no value counts as the largest: units too fine would overflow."""
 _AT_ONCE: Final = 32
@@ -70,7 +70,7 @@ class Tower(NamedTuple):
     first: Layer
     layers: Sequence[Layer]
     residual: bool
-    """To what every second layer gives, what went into the first of both is added."""
+    """The layers are pairs: what goes into a pair is added to what comes out of it."""
     policy: Layer
     policy_bias: Array
     """float64 [labels], beside that of the layer"""
@@ -134,13 +134,13 @@ class Tables(NamedTuple):
     bias: Int32Array
     """flat int32 [layers, outputs], with the half by which to round."""
     gain: Int32Array
-    """int32 [layers]: by which what is added is multiplied, 0 where nothing is."""
+    """int32 [layers]: the factor of what is added behind a residual pair; 0 where nothing is."""
     lower: Int32Array
-    """int32 [maps]: what sums are at least, before the activation, as they are TOP at most."""
+    """int32 [maps]: sums below it become it before the activation, as sums above TOP become TOP."""
     active: Int16Array
     """flat int16: what the activation gives for each number from `lower` to TOP, map by map; empty: the number."""
     active_at: Int32Array
-    """int32 [maps]: where in it the map's 0 stands."""
+    """int32 [maps]: where in `active` the number for 0 stands."""
     policy: Int16Array
     """int16 [label planes, channels]"""
     policy_shift: Int32Array

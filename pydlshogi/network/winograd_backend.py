@@ -43,9 +43,9 @@ _ADDED: Final = 6
 _SAMPLED: Final = 128
 """Positions by which the largest values of maps are found where the file does not hold them."""
 _SAMPLED_LEAST, _MULTIPLICATIONS = 16, 40_000_000_000
-"""Of large networks there are fewer: as many as take a second or two."""
+"""A large network gets fewer of them: as many as take a second or two."""
 _SPARE_ROOM, _SPARE_ROOM_OF_VALUE = 2.0, 4.0
-"""Of games by people, and with more positions, some are so much larger; those of both maps of the value above all."""
+"""How many times as large values may be in other positions: in all maps, and in the two of the value."""
 _FEW: Final = 3
 _SPARE: Final = ROWS - _FEW - 1
 """Rows more than there are that `_multiply` computes."""
@@ -76,9 +76,9 @@ class Work(NamedTuple):
     """flat int16 [positions, rows, columns, channels]: a map, with the edge around it."""
     y: Int16Array
     v: Int16Array
-    """flat int16 [FREQUENCIES, tiles, channels]: transformed inputs."""
+    """flat int16 [FREQUENCIES, tiles, channels]: transformed inputs, the V of the paper."""
     m: Int32Array
-    """flat int32 [BLOCKS, FREQUENCIES, tiles, 16]: products."""
+    """flat int32 [BLOCKS, FREQUENCIES, tiles, 16]: products, its M."""
     value: Int16Array
     """flat int16 [positions, squares, planes of the value]"""
     hidden: Int16Array
@@ -271,7 +271,7 @@ def _add_up(net: Tables, rows: Int32Array, start: Int16Array, y: Int16Array, cha
 
 @inlined
 def _activate(net: Tables, number: int, y: Int16Array, at: int, count: int) -> None:
-    """Of numbers of the map `number` make what the activation gives for them; maximum(x, 0) has been taken before."""
+    """Replace `count` numbers of the map `number`, from `at` on, by their activation; max(x, 0) was taken before."""
     if len(net.active):
         zero = net.active_at[number]
         for i in range(at, at + count):
@@ -280,7 +280,7 @@ def _activate(net: Tables, number: int, y: Int16Array, at: int, count: int) -> N
 
 @inlined
 def _activate_map(net: Tables, number: int, y: Int16Array, i: int, channels: int) -> None:
-    """The same of position i."""
+    """The same for all of position i."""
     for row in range(net.height):
         _activate(net, number, y, _at(net, i, row, 0, channels), net.width * channels)
 

@@ -123,14 +123,14 @@ class MCTSPlayer(NetworkPlayer):
         only = moves_named(position, clock.limits.searchmoves)
         try:
             self._set_up(search, position, only)
-            self.mate_searcher.begin(position, self.mate_searcher.plies_of(self.options))
+            self.mate_searcher.begin(position, self.mate_searcher.longest_win(self.options))
             if not self.mate_searcher.solution() and not search.knows(position) and thinking.too_late:
                 self.latency.decay()
                 clock.skip_thinking()
                 return _unsearched(position, clock, report)
             search.set_root(position, only)
             lines = SearchLines(position, search, self.mate_searcher, self.eval_coef)
-            interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_of, self.options)
+            interval, nodes = self.options.pv_interval, partial(self.mate_searcher.nodes_per_batch, self.options)
             say = partial(self._report, lines, search, clock, report)
             thinking.run(say, interval, nodes, lambda: self.options.analysing(clock))
         except BaseException:
@@ -143,10 +143,10 @@ class MCTSPlayer(NetworkPlayer):
     def _set_up(self, search: Search, position: PlayedPosition, only: Sequence[int]) -> None:
         """Give the search the present options; clear its tree where its numbers mean something else under them."""
         puct, temperature = self.options.puct(position.turn), self.policy_temperature()
-        rules, plies = self.options.rule_settings(position), self.mate_searcher.plies_of(self.options)
-        # The constants of selection only guide the next playouts. Visits by an `only` say nothing of the other moves.
-        to_black = round(abs(position.turn - puct.draw_value), 3)  # what a draw is worth, for either side at the root
-        searched_with = (to_black, temperature, self.options.clear_hash, plies, rules.tobytes(), *only)
+        rules, plies = self.options.rule_settings(position), self.mate_searcher.longest_win(self.options)
+        # The constants of selection only guide the next playouts. A search of `only` some moves says nothing of others.
+        draw_for_black = round(abs(position.turn - puct.draw_value), 3)
+        searched_with = (draw_for_black, temperature, self.options.clear_hash, plies, rules.tobytes(), *only)
         if searched_with != self._searched_with:
             search.clear()
             self.mate_searcher.forget()

@@ -33,11 +33,11 @@ class MateSearcher(Part[Any, Any]):
     if it will end within `time_left()` milliseconds. This class never looks; a game that has mates has one that does.
     """
 
-    def plies_of(self, options: Any) -> int:
+    def longest_win(self, options: Any) -> int:
         """Plies of the longest win to look for under these options; 0: none."""
         return 0
 
-    def nodes_of(self, options: Any) -> int:
+    def nodes_per_batch(self, options: Any) -> int:
         """Nodes that may be spent after each batch under these options."""
         return 0
 

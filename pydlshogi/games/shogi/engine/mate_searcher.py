@@ -142,10 +142,10 @@ class ShogiMateSearcher(MateSearcher):
     def install(self, _: Compiled) -> None:
         self._compiled = True
 
-    def plies_of(self, options: MCTSPlayerOptions) -> int:
+    def longest_win(self, options: MCTSPlayerOptions) -> int:
         return options.plies_seen(options.mate_root_search)
 
-    def nodes_of(self, options: MCTSPlayerOptions) -> int:
+    def nodes_per_batch(self, options: MCTSPlayerOptions) -> int:
         return options.mate_search_nodes
 
     def solve(self, position: ShogiPosition, clock: Clock) -> Checkmate:
