@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from othello_games import random_position
+from test_othello_rules import squares
 
 from pydlshogi.games.othello.engine import endgame
 from pydlshogi.games.othello.engine.bounds import PROVEN, keep, known_bounds, packed, stable_discs
@@ -25,10 +26,6 @@ FFO = {
 def minimax(position: Position) -> int:
     moves = position.moves()
     return max(-minimax(position.play(move)) for move in moves) if moves else position.score
-
-
-def squares(names: str) -> int:
-    return sum(1 << parse_move(name) for name in names.split())
 
 
 @pytest.fixture(scope="module")

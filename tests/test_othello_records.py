@@ -1,6 +1,7 @@
 """Records of Othello: written and read again, and refused with a reason."""
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -26,10 +27,6 @@ class TestTranscripts:
         assert (len(game.moves), game.end.over, game.result) == (9, True, 64)
         assert parse_transcript("f5d6").result is None
         assert parse_transcript("") == Transcript()
-
-    @pytest.mark.parametrize("text", ["f5d6c3", "F5D6C3", " f5 D6  c3\n", "f5d6 c3"])
-    def test_ways_to_write(self, text: str) -> None:
-        assert parse_transcript(text).moves == tuple(map(parse_move, ("f5", "d6", "c3")))
 
     def test_passes_may_be_written_or_not(self) -> None:
         for game in RANDOM:
@@ -180,9 +177,10 @@ def test_each_format_is_known(tmp_path: Path) -> None:
 
 
 BOARD = "---------------------------OX------XO---------------------------"
+MIDDLE = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------"
 
 
-@pytest.mark.parametrize("moves", ["", "f5d6c3", " F5 d6 C3", "1. f5 d6 2. c3"])
+@pytest.mark.parametrize("moves", ["", "f5d6c3", "F5D6C3", " f5 D6  c3", "f5d6 c3", "f5, d6,c3", "1. f5 d6 2. c3"])
 @pytest.mark.parametrize("behind", ["", ";", "; F5:+3; D3:-2;", " % said by Edax", " # 5"])
 @pytest.mark.parametrize("board", [f"{BOARD} X", BOARD.translate(str.maketrans("XO-", "01.")) + " 0", "GGS", ""])
 def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str) -> None:
@@ -196,16 +194,22 @@ def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str)
         assert (game.game, game.start, game.line.moves) == ("othello", None, wanted)
 
 
-def test_othello_of_playok_goes_over_lines_and_ends_in_a_result() -> None:
-    text = '[Site "PlayOK"]\n1. f5 d6\n2. c3 d3 33-31\n\n1. f5 f6 0-64\n'
-    games = open_record(text.encode(), "shogi")
-    assert [game().line.moves for game in games] == [["f5", "d6", "c3", "d3"], ["f5", "f6"]]
-    middle = "O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------"
-    (game,) = open_record(f"{middle} X; G8:+18\n".encode(), "shogi")
-    assert game().start == f"{middle} X"
+@pytest.mark.parametrize(
+    ("text", "games"),
+    [('[Site "PlayOK"]\n1. f5 d6\n2. c3 d3 33-31\n\n1. f5 f6 0-64\n', ["PlayOK: f5d6c3d3", ": f5f6"]),
+     ('[Event "?"]\n[Site "kurnik"]\n[Black "one"]\n\n1. f5 d6 2. c3\nd3 3. c4 0-64', ["kurnik one: f5d6c3d3c4"]),
+     ('[Black "one"]\n[Date "2001"]\n1. F5 D6\n3. C3\n34-30\n[Date "2002"]\n1. F5', ["one2001: f5d6c3", "2002: f5"]),
+     ('[Site "edax"]\n\n 1. f5 d6\n2. c3\n{one wins 33-31} 1-0\n\n\n1. f5 *', ["edax: f5d6c3", ": f5"]),
+     (f"{BOARD} X;f5d6c3\nf5, d6", [": f5d6c3", ": f5d6"]),
+     ("\n".join([*re.findall("." * 8, BOARD), "X f5"]), [": f5"]), (f"{MIDDLE} X; G8:+18\n", [f"{MIDDLE} X: "])],
+)  # fmt: skip
+def test_othello_of_programs_goes_over_lines(text: str, games: list[str]) -> None:
+    opened = [game() for game in open_record(text.encode(), "shogi")]
+    about = [f"{game.event} {game.names[0]}{game.date}{game.start or ''}".strip() for game in opened]
+    assert [f"{said}: {''.join(game.line.moves)}" for said, game in zip(about, opened, strict=True)] == games
+
+
+def test_what_is_opened_and_what_is_not() -> None:
+    assert {".obf", ".pgn"} <= {*suffixes()}
     with pytest.raises(OpenError, match="a1, cannot be played"):
         begin("othello", f"{BOARD} X f5 a1")
-
-
-def test_what_the_dialog_opens() -> None:
-    assert ".obf" in suffixes()

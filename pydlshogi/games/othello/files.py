@@ -84,4 +84,4 @@ def _typed(text: str) -> RecordedGame | None:
     return opened[0]() if opened else None
 
 
-FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf", ".obf"), _typed)
+FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf", ".obf", ".pgn"), _typed)

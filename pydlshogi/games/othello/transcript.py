@@ -2,23 +2,32 @@
 the format of the Generic Game Server and of NBoard, `(;GM[Othello]PB[...]BO[8 ...]B[f5]W[d6/1.00/2];)`.
 
 Before the moves of a line may stand the position that they begin from, as collections for Edax and Egaroucid and the
-GGS have it, and the numbers that PlayOK writes; behind a position, a comment.
+GGS have it, and numbers as in PGN, whose tags name the players; behind a position, a comment.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move, position_of
 from pydlshogi.support import OneLineError
 from pydlshogi.support.decoding import one_line
 
-_MOVE: Final = re.compile(r"(?:\d{1,2}\.+\s*)?([a-h][1-8]|pass|pa|ps|--)\s*", re.IGNORECASE)
+_MOVE: Final = re.compile(r"(?:\d{1,2}\.+\s*)?([a-h][1-8]|pass|pa|ps|--)[\s,]*", re.IGNORECASE)
 _MOVES: Final = re.compile(rf"(?:{_MOVE.pattern})*(?!\S)", re.IGNORECASE)
-_POSITION: Final = re.compile(r"(?:8\s+)?((?:[XOBW01*.-]\s*){64}[XOBW01*])(?:\s+|\Z)", re.IGNORECASE)
-_WRAPPED: Final = re.compile(r"\n\s*(?=(?!1\.)\d{1,2}\.)")
-_BEHIND: Final = re.compile(r"(?:[;%#].*|\s[\d/]+-[\d/]+\s*)$|^\[.*", re.MULTILINE)
-"""Comments, the result, and what PlayOK writes above a game."""
+_POSITION: Final = re.compile(r"(?:8\s+)?((?:[XOBW01*.-]\s*){64}[XOBW01*])(?:[\s;]+|\Z)", re.IGNORECASE)
+_WRAPPED: Final = re.compile(
+    r"^(?:(?:(?:[XOBW01*.-][ \t]*){8}\n){8}|[ \t]*1\..*?(?=\n[ \t]*(?:\n|\[|1\.)|\Z))",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""What stands on several lines: the rows of a board, and a game that is numbered."""
+_BEHIND: Final = re.compile(
+    r"(?:;(?![ \t]*(?:[a-h][1-8][ \t]*)+$).*|[%#].*|\s(?:\{[^}]*\}\s*)?[\d/]+-[\d/]+\s*|(?<=[a-h][1-8]\s)\*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Comments, but not the moves that Edax writes behind a position, and the result."""
+_TAG: Final = re.compile(r'\[(\w+)\s+"([^"]*[^"?.-][^"]*)"\]')
+_FIELDS: Final = {"Black": "black", "White": "white", "Event": "event", "Site": "event", "Date": "date"}
 
 
 class RecordError(OneLineError, ValueError):
@@ -77,7 +86,7 @@ def game_of(moves: Iterable[int], start: Position = START) -> Transcript:
 
 def holds_transcript(text: str) -> bool:
     """Whether the first line that says something is a game."""
-    line = next((line for _, line in _lines(text)), "")
+    line = next((line for _, line in _lines(text) if not line.startswith("[")), "")
     return bool(line and (_MOVES.fullmatch(line) or _POSITION.match(line)))
 
 
@@ -108,16 +117,23 @@ def transcript(moves: Iterable[int]) -> str:
 
 def parse_transcripts(text: str) -> Iterator[Transcript]:
     """The games of a text, one a line; empty lines and comments (#) are passed over. Raises RecordError."""
+    fields = dict[str, Any]()
     for number, line in _lines(text):
+        if line.startswith("["):
+            if (tag := _TAG.fullmatch(line)) and tag[1] in _FIELDS:
+                fields.setdefault(_FIELDS[tag[1]], tag[2])
+            continue
         try:
-            yield parse_transcript(line)
+            yield parse_transcript(line)._replace(**fields)
         except RecordError as error:
             raise RecordError(f"line {number}: {error}") from error
+        fields.clear()
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are games, and their numbers; one that PlayOK numbers goes on to its end."""
-    for number, line in enumerate(_WRAPPED.sub(" ", _BEHIND.sub("", text)).splitlines(), 1):
+    """The lines that are games, or tags, and their numbers; what is wrapped is one line."""
+    text = _WRAPPED.sub(lambda wrapped: wrapped[0].replace("\n", " "), text)
+    for number, line in enumerate(_BEHIND.sub("", text).splitlines(), 1):
         if line := line.strip():
             yield number, line
 
