@@ -27,30 +27,18 @@ EVEN = cshogi.STARTING_SFEN
 OPENING = "+7776FU\n-3334FU\n"  # Black is to move
 
 
-@pytest.fixture
-def record(tmp_path: Path):
-    """Reads a record from its text or bytes."""
-
-    def read_text(content: str | bytes) -> Game:
-        path = tmp_path / "record"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        (game,) = read(path)
-        return game
-
-    return read_text
+def record(content: str | bytes) -> Game:
+    """The game of a record."""
+    (game,) = parse(content.encode() if isinstance(content, str) else content, "record")
+    return game
 
 
-@pytest.fixture
-def refusal(record):
+def refusal(content: str | bytes) -> str:
     """The reason why a record is refused."""
-
-    def reason(content: str | bytes) -> str:
-        with pytest.raises(KifuError) as refused:
-            record(content)
-        assert "\n" not in str(refused.value)
-        return refused.value.reason
-
-    return reason
+    with pytest.raises(KifuError) as refused:
+        record(content)
+    assert "\n" not in str(refused.value)
+    return refused.value.reason
 
 
 def random_game(seed: int, start: str = EVEN, plies: int = 120) -> Game:
@@ -93,7 +81,7 @@ def table(*lines: str) -> list[tuple[str, ...]]:
         "%MATTA, interrupted, None; %ERROR, abnormal, None; %FUZUMI, no_mate, None; %SOMETHING_NEW, unknown, None",
     ),
 )
-def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: str) -> None:
+def test_csa_endings_with_black_to_move(special: str, ending: str, win: str) -> None:
     game = record(f"V2.2\nPI\n+\n{OPENING}{special}\nT3\n")
     assert (game.usi, game.ending, str(game.win)) == (("7g7f", "3c3d"), ending, win)
     assert game.times == (None, None)
@@ -108,13 +96,13 @@ def test_csa_endings_with_black_to_move(record, special: str, ending: str, win: 
      ("", "oute_sennichite:a win:b lose", "perpetual_check", "b"),
      ("", "sennichite:a draw:b draw", "sennichite", "d"), ("", "max_moves:a draw:b draw", "max_moves", "d")],
 )  # fmt: skip
-def test_the_summary_of_the_server_decides(record, special: str, summary: str, ending: str, win: str | None) -> None:
+def test_the_summary_of_the_server_decides(special: str, summary: str, ending: str, win: str | None) -> None:
     game = record(f"PI\n+\n{OPENING}{special}'P1-KY * \n'summary:{summary}\n'$END_TIME:2026/01/02\n")
     assert (game.ending, game.win) == (ending, win)
 
 
 @pytest.mark.parametrize("end", ["%ILLEGAL_MOVE\n", "%+ILLEGAL_ACTION\n", "'summary:illegal move:a lose:b win\n"])
-def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str) -> None:
+def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(end: str) -> None:
     game = record(f"PI\n+\n{OPENING}+8856KA\nT9\n'** 5\n{end}")
     assert (game.usi, game.ending, game.win) == (("7g7f", "3c3d"), "illegal_move", "w")
     assert (game.evals, game.times) == ((None, None), (None, None))
@@ -135,7 +123,7 @@ def test_a_record_that_ends_by_an_illegal_move_is_cut_before_it(record, end: str
         ("P-51OU\nP+59OU00FU\n+\n", "+0055TO"),  # no such piece is in hand, ever
     ],
 )
-def test_moves_against_the_rules(record, refusal, position: str, move: str) -> None:
+def test_moves_against_the_rules(position: str, move: str) -> None:
     if move == "+5545KI":
         assert record(f"{position}{move}\n").usi == ("5e4e",)
     else:
@@ -144,7 +132,7 @@ def test_moves_against_the_rules(record, refusal, position: str, move: str) -> N
         assert (game.usi, game.ending, game.win) == ((), "illegal_move", "w")
 
 
-def test_what_a_csa_may_hold(record) -> None:
+def test_what_a_csa_may_hold() -> None:
     game = record(f"PI\n+\n{OPENING}+8822KA\n-3122GI\n%CHUDAN\n")
     assert game.usi[2:] == ("8h2b", "3a2b")
     game = record("V2.2\nN+a, b\nPI\n+\n+7776FU,T5\n-3334FU,T7,+2726FU\nT1\n%TORYO,T2\n")
@@ -164,7 +152,7 @@ def test_what_a_csa_may_hold(record) -> None:
     assert (game.usi, game.times, game.names, game.event) == (("7g7f", "3c3d"), (3, None), ("a", "b"), "e")
 
 
-def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None:
+def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it() -> None:
     check = "+5848HI\n-4151OU\n+4858HI\n-5141OU\n"
     position = "P-41OU\nP+99OU58HI\n+\n"
     game = record(f"{position}{check * 3}+5848HI\n%ILLEGAL_MOVE\n")
@@ -182,7 +170,7 @@ def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it(record) -> None
      ("P-51OU\nP+59OU53TO00HI00KI00KI\nP-00AL\n+\n", "4k4/9/4+P4/9/9/9/9/9/4K4 b R2Gr2b2g4s4n4l17p 1"),
      (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1")],
 )  # fmt: skip
-def test_csa_start_positions(record, position: str, sfen: str) -> None:
+def test_csa_start_positions(position: str, sfen: str) -> None:
     assert record(f"V2.2\n{position}%CHUDAN\n").start_sfen == sfen
 
 
@@ -202,30 +190,28 @@ def test_csa_start_positions(record, position: str, sfen: str) -> None:
      ("PI\n+\n+7776FU\nT" + "9" * 5000 + "\n", f"not a CSA statement here: {'9' * 40!r}"), ("", "empty"),
      ("hello\n", "neither a move nor a position nor a player: not a record")],
 )  # fmt: skip
-def test_what_is_wrong_is_said(refusal, content: str, reason: str) -> None:
+def test_what_is_wrong_is_said(content: str, reason: str) -> None:
     assert refusal(content) == reason
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_line_ends(record, newline: str) -> None:
-    game = record(f"V2.2\nPI\n+\n{OPENING}%TORYO\n".replace("\n", newline))
-    assert (game.usi, game.win) == (("7g7f", "3c3d"), "w")
-
-
-def test_several_games_in_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "two.csa"
-    path.write_text(f"N+a\nPI\n+\n{OPENING}%TORYO\n/\n'only a comment\n/\nN+b\nPI\n+\n+2726FU\n%TORYO\n/\n")
-    first, second = read(path)
+def test_several_games_in_a_file() -> None:
+    ends = f"N+a\nPI\n+\n{OPENING}%TORYO\n/\n'only a comment\n/\nN+b\nPI\n+\n+2726FU\n%TORYO\n/\n"
+    first, second = parse(ends.encode(), "two.csa")
     assert (first.names[0], first.win, second.names[0], second.win) == ("a", "w", "b", "b")
-    path.write_text(f"PI\n+\n{OPENING}/\nPI\n+\n+8822KA\n")
     with pytest.raises(KifuError, match=r"two\.csa: game 2: move 1, \+8822KA, is illegal"):
-        read(path)
+        parse(f"PI\n+\n{OPENING}/\nPI\n+\n+8822KA\n".encode(), "two.csa")
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16", "iso2022_jp"])
-@pytest.mark.parametrize("text", [f"N+羽生善治\nN-柿木\nPI\n+\n{OPENING}", "先手：羽生善治\n後手：柿木\n1 ７六歩(77)"])
-def test_names_in_every_encoding(record, text: str, encoding: str) -> None:
-    assert record(text.encode(encoding)).names == ("羽生善治", "柿木")
+@pytest.mark.parametrize(
+    "text",
+    [f"N+羽生善治\nN-柿木\nPI\n+\n{OPENING}%TORYO\n", "先手：羽生善治\n後手：柿木\n1 ７六歩(77)\n2 ３四歩(33)\n3 投了",
+     "先手: 羽生善治 / 後手: 柿木\n▲７六歩△３四歩▲投了"],
+)  # fmt: skip
+def test_names_in_every_encoding(text: str, encoding: str, newline: str) -> None:
+    game = record(text.replace("\n", newline).encode(encoding))
+    assert (game.names, game.usi, game.win) == (("羽生善治", "柿木"), ("7g7f", "3c3d"), "w")
 
 
 def test_a_declared_encoding_comes_before_guessing() -> None:
@@ -272,20 +258,26 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         "まで2手で中断, interrupted, None; まで2手で連続王手の千日手により後手の勝ち, perpetual_check, w",
         "まで2手で不詰, no_mate, None; まで2手で持将棋, jishogi, d; 3 投了\nまで2手で後手の勝ち, resign, w",
         "3 何か\nまで2手で後手の勝ち, resign, w; 3 時間切れ, time_up, w; 3 入玉宣言, declaration, b; 3 トライ, try, w",
-        "3 不戦勝, default, b; 3 引き分け, jishogi, d; 3 最大手数, max_moves, d; 3 詰, mate, w",
+        "3 不戦勝, default, b; 3 引き分け, jishogi, d; 3 最大手数, max_moves, d; 3 詰, mate, w; 3 引分け, jishogi, d",
+        "3 王手連続千日手, perpetual_check, b; 3 勝ち宣言, declaration, b; 3 最大手数超過, max_moves, d",
+        "3 入玉宣言勝ち, declaration, b; まで、先手の反則勝ち, illegal_move, b; 3 時間切れ勝ち, unknown, None",
     ),
 )
-def test_kif_endings_with_black_to_move(record, end: str, ending: str, win: str) -> None:
+def test_kif_endings_with_black_to_move(end: str, ending: str, win: str) -> None:
     game = record(kif("   1 ７六歩(77)", "   2 ３四歩(33)", end))
     assert (game.usi, game.ending, str(game.win)) == (("7g7f", "3c3d"), ending, win)
 
 
 @pytest.mark.parametrize("held", ["歩十二 飛二", "歩12 飛2", "歩１２　飛２"])
-def test_pieces_in_hand_are_counted_in_kanji_and_in_digits(record, refusal, held: str) -> None:
+def test_diagrams_name_hands_and_the_side_to_move_in_several_ways(held: str) -> None:
     rows = "\n".join(f"|{' ・' * 8}{king}|" if king else f"|{' ・' * 9}|" for king in ["v玉", *[""] * 7, " 玉"])
     text = f"後手の持駒：桂\n{rows}\n先手の持駒：{held}\n先手番\n   1 ５八歩打\n"
     assert record(text).start_sfen.split()[2] == "2R12Pn"
     assert refusal(text.replace(held, "歩一二")) == "一二 is no number of pieces in hand"
+    assert record(text.replace("の持駒", "の持ち駒")) == record(text.replace("の持駒", "持駒")) == record(text)
+    for begin in ("△１二玉", "1 １二玉(11)", "手番：後手\n1 １二玉(11)", "上手番\n▽１二玉"):
+        assert record(text.partition("先手番")[0] + begin).usi == ("1a1b",)
+    assert refusal(f"手合割：安南将棋\n{text}") == "unknown handicap '安南将棋'"
 
 
 @pytest.mark.parametrize(
@@ -299,11 +291,11 @@ def test_pieces_in_hand_are_counted_in_kanji_and_in_digits(record, refusal, held
      (["1 ７六歩(77)", "2 何か", "3 ２六歩(27)"], "2六歩(27) follows the end of the game"),
      (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game")],
 )  # fmt: skip
-def test_kif_that_is_refused(refusal, lines: list[str], reason: str) -> None:
+def test_kif_that_is_refused(lines: list[str], reason: str) -> None:
     assert refusal(kif(*lines)) == reason
 
 
-def test_handicaps(record, refusal) -> None:
+def test_handicaps() -> None:
     for name, sfen in KIF.Parser.HANDYCAP_SFENS.items():
         if sfen and name != "平手":
             game = record(kif("1 ３四歩(33)", "2 ７六歩(77)", "3 投了", handicap=f"{name}　"))
@@ -318,13 +310,23 @@ def test_handicaps(record, refusal) -> None:
 
 @pytest.mark.parametrize(
     "move",
-    ["１八飛(28)", "18飛(28)", "１八飛（２８）", "▲１八飛(28)", "１八飛不成(28)", "１八飛(28)   ( 0:16/00:00:16)+"],
+    [
+        "１八飛(28)",
+        "18飛(28)",
+        "１八飛（２８）",
+        "▲１八飛(28)",
+        "１八飛不成(28)",
+        "１八飛(28)   ( 0:16/00:00:16)+",
+        "１八飛寄(28)",
+        "１八飛",
+        "▲１八飛",
+    ],
 )
-def test_ways_to_write_a_kif_move(record, move: str) -> None:
+def test_ways_to_write_a_kif_move(move: str) -> None:
     assert record(kif(f"   1 {move}")).usi == ("2h1h",)
 
 
-def test_names_of_promoted_pieces(record) -> None:
+def test_names_of_promoted_pieces() -> None:
     board = cshogi.Board("4k4/9/9/9/1+R+B3+S+N+L/9/9/9/4K4 b - 1")
     promoted = {"85": "龍竜", "75": "馬", "35": ("成銀", "全"), "25": ("成桂", "圭"), "15": ("成香", "杏")}
     for square, names in promoted.items():
@@ -351,12 +353,12 @@ def test_names_of_promoted_pieces(record) -> None:
         (["*" + "9" * 5000, "**評価値=30 (深さ9)"], (None, 30)),
     ],
 )
-def test_kif_evaluations(record, comments: list[str], evals: tuple[int | None, int | None]) -> None:
+def test_kif_evaluations(comments: list[str], evals: tuple[int | None, int | None]) -> None:
     game = record(kif("*30", "1 ７六歩(77)", comments[0], "2 ３四歩(33)", comments[1], "3 投了"))
     assert game.evals == evals
 
 
-def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment(record) -> None:
+def test_what_people_say_is_no_evaluation_and_what_programs_write_no_comment() -> None:
     comments = ["*30", "*角道", "**解析 候補1 評価値 12 読み筋 △３四歩"]
     game = record(kif("*はじめに", "1 ７六歩(77)", *comments, "2 ３四歩(33)", "* 普通"))
     assert (game.evals, game.comments) == ((30, None), ("はじめに", "角道", "普通"))
@@ -380,6 +382,7 @@ KI2_TABLE = [
     ("4k4/9/9/9/9/9/+R8/1+R7/K8 b - 1", "▲５四龍", None),
     ("4k4/9/9/+R8/1+R7/9/9/9/K8 b - 1", "▲８四龍右", "8e8d"),
     ("k8/3g1g3/9/9/9/9/9/9/K8 w - 1", "△５三金右", "6b5c"),
+    ("k8/3g1g3/9/9/9/9/9/9/K8 w - 1", "△５三金(42)", "4b5c"),
     ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金打", "G*5g"),
     ("4k4/9/9/9/9/9/9/3G5/K8 b G 1", "▲５七金", "6h5g"),
     ("4k4/9/4S4/9/9/9/9/9/K8 b - 1", "▲４二銀成", "5c4b+"),
@@ -387,7 +390,7 @@ KI2_TABLE = [
 
 
 @pytest.mark.parametrize(("sfen", "move", "usi"), KI2_TABLE)
-def test_relative_notation(record, refusal, sfen: str, move: str, usi: str | None) -> None:
+def test_relative_notation(sfen: str, move: str, usi: str | None) -> None:
     text = f"{KIF.board_to_bod(cshogi.Board(sfen))}\n{move}\n"
     if usi:
         assert record(text).usi == (usi,)
@@ -395,15 +398,15 @@ def test_relative_notation(record, refusal, sfen: str, move: str, usi: str | Non
         assert "is illegal" in refusal(text)
 
 
-def test_ambiguous_or_foreign_ki2_moves_are_refused(refusal) -> None:
+def test_ambiguous_or_foreign_ki2_moves_are_refused() -> None:
     diagram = KIF.board_to_bod(cshogi.Board("4k4/9/9/9/9/9/9/3G1G3/K8 b - 1"))
     assert refusal(f"{diagram}\n▲５七金\n") == "move 1, ▲5七金, can be made by 2 pieces"
-    assert refusal(f"{diagram}\n△４二玉\n") == "move 1, △4二玉, is made by the side not to move"
+    assert refusal(f"{diagram}\n先手番\n△４二玉\n") == "move 1, △4二玉, is made by the side not to move"
     assert refusal(f"{diagram}\n▲５七金右 ▲何か\n") == "not a move: '▲何か'"
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_ki2_as_cshogi_writes_it(record, seed: int) -> None:
+def test_ki2_as_cshogi_writes_it(seed: int) -> None:
     game, board, text = random_game(seed, plies=200), cshogi.Board(), "手合割：平手\n先手：a\n後手：b"
     for move in game.usi:
         text += f"\n{KI2.move_to_ki2(board.move_from_usi(move), board)}"
@@ -419,7 +422,7 @@ COMMENTS: list[tuple[str, ...]] = [(), ("before", "", "of, two\n\nlines"), ("", 
 
 @pytest.mark.parametrize("start", [EVEN, HANDICAP, MIDDLE])
 @pytest.mark.parametrize("seed", range(4))
-def test_csa_and_kif_come_back_as_they_were(record, start: str, seed: int) -> None:
+def test_csa_and_kif_come_back_as_they_were(start: str, seed: int) -> None:
     game = replace(random_game(seed, start), comments=COMMENTS[seed])
     rated = replace(game, ratings=(2900.5, None))
     assert (record(to_csa(rated)), record(to_kif(game))) == (rated, game)
@@ -444,7 +447,7 @@ KIF_HAS_NO_WORD_FOR = {"perpetual_check": "illegal_move", "max_moves": "jishogi"
 
 
 @pytest.mark.parametrize(("ending", "win"), ENDINGS)
-def test_every_ending_comes_back(record, ending, win) -> None:
+def test_every_ending_comes_back(ending, win) -> None:
     game = Game(EVEN, moves_of(EVEN, ("7g7f", "3c3d")), win, ending, (None, 5), (1, 2), names=("a:1", "羽生　五段"))
     assert record(to_csa(game)) == game
     from_kif = record(to_kif(game))
@@ -457,14 +460,14 @@ def test_every_ending_comes_back(record, ending, win) -> None:
     assert from_jkf.ending == ending or ending in {"perpetual_check", "try", "default", "time_up", "abnormal"}
 
 
-def test_names_and_times_that_other_versions_lack_make_it_version_3(record) -> None:
+def test_names_and_times_that_other_versions_lack_make_it_version_3() -> None:
     game = Game(EVEN, moves_of(EVEN, ["7g7f"]), None, "unknown", (None,), (1.25,), names=("将棋\nソフト", "b"))
     assert to_csa(game).startswith("'CSA encoding=UTF-8\nV3.0\nN+将棋 ソフト\n")
     assert record(to_csa(game)).times == (1.25,)
     assert to_csa(replace(game, times=(1.0,), names=("a", "b"))).startswith("V2.2\n")
 
 
-def test_files_and_lines_have_bounds(tmp_path: Path, refusal) -> None:
+def test_files_and_lines_have_bounds(tmp_path: Path) -> None:
     with pytest.raises(KifuError, match=r"none\.csa: No such file or directory$"):
         read(tmp_path / "none.csa")
     assert refusal(f"PI\n+\n'{'x' * (1 << 20)}\n{OPENING}") == "line 3 is longer than any of a record"

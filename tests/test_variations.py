@@ -8,6 +8,7 @@ from typing import Any
 
 import cshogi
 import pytest
+from test_read_kifu import record, refusal
 
 from pydlshogi.games.shogi.kifu.formats import to_usi
 from pydlshogi.games.shogi.kifu.game import Game, Variation
@@ -40,11 +41,6 @@ FORKS = """\
    3 ６八銀(79)
    4 投了
 """
-
-
-def read_text(text: str) -> Game:
-    (game,) = parse(text.encode(), "record")
-    return game
 
 
 def lines_of(game: Game) -> dict[tuple[str, ...], tuple[Any, ...]]:
@@ -86,7 +82,7 @@ def random_tree(seed: int, start: str = cshogi.STARTING_SFEN) -> Game:
 
 
 def test_variations_of_a_kif() -> None:
-    game = read_text(FORKS)
+    game = record(FORKS)
     assert game.usi == ("7g7f", "3c3d", "8h2b+", "3a2b")  # the promotion is said by the new piece's name
     assert (game.ending, game.win) == ("resign", "w")
     branches = [(3, ("8b2b",), "unknown"), (1, ("8c8d", "2g2f"), "unknown"), (2, ("7i6h",), "resign")]
@@ -98,8 +94,8 @@ def test_variations_of_a_kif() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_come_back(seed: int, start: str) -> None:
     game = random_tree(seed, start)
-    assert read_text(to_kif(game)) == game
-    again = read_text(to_jkf(game))
+    assert record(to_kif(game)) == game
+    again = record(to_jkf(game))
     assert (lines_of(again), replace(again, variations=())) == (lines_of(game), replace(game, variations=()))
 
 
@@ -112,7 +108,7 @@ def test_trees_come_back(seed: int, start: str) -> None:
 )  # fmt: skip
 def test_a_variation_that_is_damaged_costs_the_game_nothing(broken: str, kept: str) -> None:
     begin, _, _ = FORKS.partition("変化")
-    game = read_text(begin + broken)
+    game = record(begin + broken)
     assert game.usi == ("7g7f", "3c3d", "8h2b+", "3a2b")
     said = "\n".join((*game.comments, *(each for line in game.variations for each in line.comments)))
     assert kept in said
@@ -127,8 +123,7 @@ def test_what_json_kifu_format_says_of_itself() -> None:
     first = move(7, 7, 6, time={"now": {"m": 0, "s": 16}})
     reply = move(3, 3, 4, comments=["*#評価値=-40", "手"], forks=[[move(8, 3, 4)]])
     moves = [{"comments": ["分岐の例"]}, first, reply, {"special": "CHUDAN"}]
-    record = {"header": {"先手": "na2hiro", "後手": "うひょ"}, "moves": moves}
-    game = read_text(json.dumps(record))
+    game = record(json.dumps({"header": {"先手": "na2hiro", "後手": "うひょ"}, "moves": moves}))
     assert (game.names, game.usi, game.ending) == (("na2hiro", "うひょ"), ("7g7f", "3c3d"), "interrupted")
     assert (game.times, game.evals, game.comments) == ((16, None), (None, -40), ("分岐の例", "", "手"))
     assert [(each.after, each.usi) for each in game.variations] == [(1, ("8c8d",))]
@@ -145,9 +140,7 @@ def test_what_json_kifu_format_says_of_itself() -> None:
      '"time": {"now": {"m": 0, "s": NaN}}}]}'],
 )  # fmt: skip
 def test_what_is_no_jkf_is_refused_in_a_line(text: str) -> None:
-    with pytest.raises(KifuError) as refused:
-        parse(text.encode(), "record")
-    assert "\n" not in str(refused.value)
+    assert refusal(text)
 
 
 def test_lines_of_usi_keep_their_evaluations() -> None:

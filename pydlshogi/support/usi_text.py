@@ -82,7 +82,7 @@ def drawn(sfen: str, files: int) -> list[str]:
 
 _MOVE: Final = r"^\s*(?=\d[a-i]\d[a-i]\+?(?:\s|$))"
 _LINE: Final = re.compile(rf"{_MOVE}|(?:position\s+)?(?:startpos\b|sfen\s|[A-Za-z1-9+]+(?:/[A-Za-z1-9+]+){{2,}} [bw] )")
-_ENDS: Final = ("resign", "win", "draw", "rep_draw", "timeout", "break")
+_ENDS: Final = ("resign", "win", "draw", "rep_draw", "timeout", "break", "chudan")
 _EVALUATIONS: Final = re.compile(r"#\s*evaluations((?:\s+(?:-|[+-]?\d{1,9}))+)\s*")
 
 

@@ -36,7 +36,8 @@ _USI_ENDINGS: Final[dict[str, Conclusion]] = {
     "draw": ("jishogi", "d"),
     "rep_draw": ("sennichite", "d"),
     "timeout": ("time_up", "-"),
-    "break": ("interrupted", None),
+    "chudan": ("interrupted", None),
+    "break": ("interrupted", None),  # the word that is written
 }
 
 

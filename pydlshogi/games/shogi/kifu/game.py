@@ -25,10 +25,10 @@ UNKNOWN: Final[Conclusion] = ("unknown", None)
 _SIDES: Final[tuple[Win, Win]] = ("b", "w")
 _NAMED: Final = (
     "手合割", "先手", "後手", "下手", "上手", "開始日時", "棋戦", "場所", "先手の持駒", "後手の持駒", "下手の持駒",
-    "上手の持駒", "summary", "black_rate", "white_rate",
+    "上手の持駒", "手番", "summary", "black_rate", "white_rate",
 )  # fmt: skip
 """Headers that are fields of `Game`, or of a format."""
-_OTHER: Final = re.compile(r"(?!まで|変化|手数|P[I\d]|V\d)[^\W\d][\w ・（）]*")
+_OTHER: Final = re.compile(r"(?!まで|変化|手数.|P[I\d]|V\d)[^\W\d][\w ・（）]*")
 """The name of another one, which no format takes for something else."""
 CANDIDATE: Final = "**解析 候補"
 

@@ -5,7 +5,7 @@ ShogiHome, floodgate and lishogi.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
@@ -25,20 +25,7 @@ from pydlshogi.games.shogi.kifu.game import (
     sfen_of,
 )
 from pydlshogi.games.shogi.kifu.kif_writer import DECLARED, ENDINGS, HANDICAPS, KANJI, LOWER, NAMES
-from pydlshogi.games.shogi.names import (
-    BISHOP,
-    BLACK,
-    COLOUR,
-    GOLD,
-    KING,
-    PROM_BISHOP,
-    PROM_KNIGHT,
-    PROM_LANCE,
-    PROM_ROOK,
-    PROM_SILVER,
-    ROOK,
-    WHITE,
-)
+from pydlshogi.games.shogi.names import BISHOP, BLACK, COLOUR, GOLD, PROM_BISHOP, PROM_ROOK, ROOK, WHITE
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import usi_of
 
@@ -57,10 +44,8 @@ _RARE_HANDICAPS: Final = {
 """That few programs know: they are read by name, and written as diagrams."""
 _ALL_HANDICAPS: Final = HANDICAPS | _RARE_HANDICAPS
 _OF_A_SIDE: Final = {"R": 1, "B": 1, "G": 2, "S": 2, "N": 2, "L": 2}
-_PIECES: Final = {
-    **{name: kind for kind, name in enumerate(NAMES) if kind},
-    "王": KING, "竜": PROM_ROOK, "成香": PROM_LANCE, "成桂": PROM_KNIGHT, "成銀": PROM_SILVER,
-}  # fmt: skip
+_SHORT: Final = {"王": "玉", "竜": "龍", "成香": "杏", "成桂": "圭", "成銀": "全"}
+_PIECES: Final = {name: NAMES.index(_SHORT.get(name, name)) for name in (*NAMES[1:], *_SHORT)}
 _RANKS: Final = {name: n for n in range(1, 10) for name in (str(n), KANJI[n])}
 _RANGING: Final = (BISHOP, ROOK, PROM_BISHOP, PROM_ROOK)
 _SIGNS: Final = ("▲▼☗", "△▽☖")
@@ -71,24 +56,27 @@ _PLACE: Final = (
     r"(?:(?P<same>同)|(?P<file>[1-9１-９])(?P<rank>[1-9１-９一二三四五六七八九]))\s*"
     r"(?P<piece>成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
 )
-_ACT: Final = r"(?P<act>打|成|不成|生)?"
-_KIF_MOVE: Final = re.compile(rf"(?:[▲△▼▽☗☖]\s*)?{_PLACE}{_ACT}\s*(?:[(（](?P<origin>{_DIGIT}{{2}})[)）])?")
-_MOVE: Final = re.sub(r"\(\?P<[a-z]+>", "(?:", _KIF_MOVE.pattern)  # to name groups takes time
+_PARTS: Final = re.compile(
+    rf"(?:(?P<sign>[▲△▼▽☗☖])\s*)?{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?(?P<act>打|成|不成|生)?"
+    rf"\s*(?:[(（](?P<origin>{_DIGIT}{{2}})[)）])?"
+)
+_MOVE: Final = re.sub(r"\(\?P<[a-z]+>", "(?:", _PARTS.pattern)  # to name groups takes time
 _NUMBERED: Final = re.compile(
     r"(?![\s9９]+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
     rf"\s*({_DIGIT}+)\s+(?:({_MOVE})|([^\s(（#+]+))"
     rf"(?:.*?[(（]\s*({_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
 )
-_KI2_MOVE: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*{_PLACE}(?P<side>[左右直])?(?P<way>[上行入引寄])?{_ACT}\s*")
+_SIGNED: Final = re.compile(rf"\s*(?=(?P<sign>[▲△▼▽☗☖]))(?:(?P<move>{_MOVE})|.\s*(?P<word>[^\s▲△▼▽☗☖]+))\s*")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
 _VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
-_RESULT: Final = re.compile(r"\s*まで、?\d+手(?P<rest>.*)")
+_RESULT: Final = re.compile(r"\s*まで、?(?:\d+手)?(?P<rest>.*)")
+_TURN: Final = re.compile(r"\s*(?:手番:)?([先後上下])手(?:番|(?<=:.手))\s*")
+_OTHER_GAME: Final = re.compile(r"(?<!詰)(?<!詰め)将棋$")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
 _HEADER: Final = re.compile(rf"\s*(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
 _ABOVE: Final = re.compile(r"#|[^\s\d*&|:：▲△▼▽☗☖]+[:：]")
 
 _CANDIDATE: Final = re.compile(r"\*\*解析 候補\d+\s(?:.*?ノード数\s+(?P<nodes>\d{1,12}))?.*?読み筋(?P<line>.*)")
-_KI2_END: Final = re.compile(rf"\s*(?P<sign>[▲△▼▽☗☖])\s*(?P<word>{'|'.join(ENDINGS)})")
 
 
 def parse(text: str) -> list[Game]:
@@ -120,7 +108,7 @@ def _records(text: str) -> list[str]:
 
 
 def _game(text: str) -> Game:
-    """The game; of 三枚落ち, which some play without the other lance, the one that its moves fit."""
+    """The game: of those that may be meant, the one that its moves fit."""
     reader = _Reader()
     for line in text.split("\n"):
         if line and line[0] not in "#&":
@@ -139,13 +127,37 @@ def _game(text: str) -> Game:
     return max(games, key=lambda game: len(game.moves))
 
 
+class _Move(NamedTuple):
+    """A move as it is written."""
+
+    text: str
+    parts: re.Match[str]
+    to: int | None
+    """None: where the move before went."""
+    rest: int | None
+    """The move but for that; 0: it starts from no square, or drops what is in no hand; None: the position says it."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _written(text: str) -> _Move:
+    parts = _PARTS.fullmatch(text.translate(_NARROW))
+    assert parts
+    origin, act, kind, rest = parts["origin"], parts["act"], _PIECES[parts["piece"]], None
+    if act == "打" or origin == "00":
+        rest = _drop(kind)
+    elif origin:
+        promotes = PROMOTE if act == "成" else 0
+        rest = 0 if "0" in origin else kind << 16 | promotes | _square(origin[0], origin[1]) << ORIGIN
+    return _Move(parts[0].strip(), parts, None if parts["same"] else _square(parts["file"], parts["rank"]), rest)
+
+
 class _Reader:
     """What has been read so far. No board is set up: the moves of KIF say by themselves what they are."""
 
     def __init__(self) -> None:
         self._headers: dict[str, str] = {}
         self._rows: list[str] = []
-        self._diagram_turn: int = BLACK
+        self._turn: int | None = None
         self._number: int | None = None
         self._destination: int | None = None
         """Where the move before the first went, as a diagram says it."""
@@ -188,23 +200,18 @@ class _Reader:
             raise error
         self._line.error = self._line.error or str(error)
 
-    def starts(self) -> list[str]:
-        """The positions that it may begin at."""
+    def starts(self) -> Sequence[int | str]:
+        """What it may begin from: who moves first in its diagram, or a handicap; 三枚落ち is played in two ways."""
         handicap = re.sub(r"[\s+＋]", "", self._headers.get("手合割", "").partition("#")[0]) or "平手"
-        if self._rows:
-            return [self._diagram()]
-        names = (handicap, f"右{handicap}") if handicap.startswith("三枚") else (handicap,)
-        if starts := [*filter(None, map(_handicap, names))]:
-            return starts
-        if handicap == "その他":
-            raise RecordError("手合割 その他 (another start position) without a diagram of it")
-        raise RecordError(f"unknown handicap {handicap[:20]!r}")
+        if self._rows and not _OTHER_GAME.search(handicap):
+            return (BLACK, WHITE) if self._turn is None else (self._turn,)
+        return (handicap, f"右{handicap}") if handicap.startswith("三枚") else (handicap,)
 
-    def game(self, start_sfen: str) -> Game:
+    def game(self, start: int | str) -> Game:
         game, *variations = self._lines
         if not (self._rows or game.texts or any(key in self._headers for key in _HEADERS)):
             raise RecordError("neither a move nor a position nor a player: not a record")
-        record = Record(start_sfen)
+        record = Record(_handicap(start) if isinstance(start, str) else self._diagram(start))
         record.play(game, partial(_conclusion, self._closing))
         for variation in variations:
             record.vary(variation)
@@ -215,13 +222,14 @@ class _Reader:
             self._rows.append(line)
         elif last_move := _LAST_MOVE.match(narrow):
             self._destination = _square(last_move[1], last_move[2])
-        elif line.strip() in ("後手番", "上手番"):
-            self._diagram_turn = WHITE
+        elif turn := _TURN.fullmatch(narrow):
+            self._turn = int(turn[1] in "後上")
         elif ":" in narrow:
-            key, value = re.split("[:：]", line, maxsplit=1)
-            self._headers.setdefault(key.strip(), value.strip())
+            for each in re.split(r"\s/\s(?=[後上]手\s*[:：])", line):
+                key, value = re.split("[:：]", each, maxsplit=1)
+                self._headers.setdefault(re.sub("手の?持ち?駒", "手の持駒", key.strip()), value.strip())
 
-    def _diagram(self) -> str:
+    def _diagram(self, turn: int) -> str:
         if len(self._rows) != 9:
             raise RecordError(f"a diagram of {len(self._rows)} rows")
         pieces, in_hand = dict[int, int](), dict[int, int]()
@@ -239,18 +247,16 @@ class _Reader:
                     raise RecordError(f"{number} is no number of pieces in hand")
                 many = int(number) if number.isdecimal() else KANJI.index(number or "一")
                 in_hand[COLOUR * white + _PIECES[name]] = many
-        return sfen_of(pieces, in_hand, self._diagram_turn)
+        return sfen_of(pieces, in_hand, turn)
 
     def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
         self._count(int(number[:9]))
         if text:
-            move = _written_in_kif(text)
-            to = self._to(move.to, move.text)
-            self._add(move.text, to, to | move.rest if move.rest else 0, _seconds(time) if time else None)
+            self._add(_written(text), _seconds(time) if time else None)
         elif word[0] in "123456789１２３４５６７８９同":
             raise RecordError(f"not a move: {line.translate(_NARROW).strip()[:40]!r}")
         else:
-            self._line.conclusion = self._line.conclusion or ENDINGS.get(word, UNKNOWN)
+            self._line.conclusion = self._line.conclusion or _ending(word)
 
     def _count(self, number: int) -> None:
         if self._number is not None and number != self._number + 1:
@@ -260,71 +266,46 @@ class _Reader:
     def _read_ki2(self, line: str) -> None:
         place = 0
         while place < len(line):
-            if end := _KI2_END.match(line, place):
-                self._line.conclusion = settle(ENDINGS[end["word"]], int(end["sign"] in _SIGNS[1]))
+            found = _SIGNED.match(line, place)
+            if found and found["move"]:
+                move = _written(found["move"])
+                self._add(move if move.parts["origin"] else move._replace(rest=None), None)
+                place = found.end()
+            elif found and (end := _ending(found["word"])) is not UNKNOWN:
+                self._line.conclusion = settle(end, int(found["sign"] in _SIGNS[1]))
                 return
-            move = _KI2_MOVE.match(line, place)
-            if not move:
+            else:
                 raise RecordError(f"not a move: {line[place:].strip()[:40]!r}")
-            text = _written(move)
-            to = self._to(_square_of(move), text)
-            self._line.relative = True
-            self._add(text, to, partial(_ki2_move, move, to, len(self._path) + 1), None)
-            place = move.end()
 
-    def _to(self, square: int | None, text: str) -> int:
-        """The square; None: that of the last move."""
-        if square is None:
-            square = self._path[-1] if self._path else self._destination
-        if square is None:
-            raise RecordError(f"move {len(self._path) + 1}, {text}: the same square as which move?")
-        return square
-
-    def _add(self, text: str, to: int, move: int | Callable[[ShogiPosition], int], time: float | None) -> None:
-        """A move to a square; a number, or what finds it in the position."""
-        line = self._line
+    def _add(self, move: _Move, time: float | None) -> None:
+        line, number = self._line, len(self._path) + 1
+        to = (self._path[-1] if self._path else self._destination) if move.to is None else move.to
+        if to is None:
+            raise RecordError(f"move {number}, {move.text}: the same square as which move?")
         if line.conclusion or line.error or (self._closing and self._in_game):
             if self._in_game:
-                raise RecordError(f"{text} follows the end of the game")
+                raise RecordError(f"{move.text} follows the end of the game")
             return
         self._path.append(to)
-        line.moves.append(move)
-        line.texts.append(text)
+        line.relative |= move.rest is None
+        line.moves.append(partial(_found, move, to, number) if move.rest is None else move.rest and to | move.rest)
+        line.texts.append(move.text)
         line.times.append(time)
 
 
-def _handicap(name: str) -> str | None:
+def _handicap(name: str) -> str:
     """The position that is called so. Of those with 得 the lower side holds what the upper side gives away."""
     name = name.replace("兩", "両")
-    start = _ALL_HANDICAPS.get(name.replace("得", "落ち"))
-    if start and "得" in name:
+    start = _ALL_HANDICAPS.get(name.replace("得", "落ち"), "")
+    if name == "その他":
+        raise RecordError("手合割 その他 (another start position) without a diagram of it")
+    if not start:
+        raise RecordError(f"unknown handicap {name[:20]!r}")
+    if "得" in name:
         given = {letter: full - start.count(letter.lower()) for letter, full in _OF_A_SIDE.items()}
         held = (f"{many if many > 1 else ''}{letter}" for letter, many in given.items() if many)
         start = start.replace(" - ", f" {''.join(held)} ")
     return start
-
-
-class _KifMove(NamedTuple):
-    """A move as KIF writes it."""
-
-    text: str
-    to: int | None
-    """None: where the move before went."""
-    rest: int
-    """The move but for that; 0: it starts from no square, or drops what is in no hand."""
-
-
-@lru_cache(maxsize=1 << 14)
-def _written_in_kif(text: str) -> _KifMove:
-    found = _KIF_MOVE.fullmatch(text.translate(_NARROW))
-    assert found
-    origin, act = found["origin"], found["act"]
-    kind, rest = _PIECES[found["piece"]], 0
-    if act == "打" or origin in (None, "00"):
-        rest = _drop(kind)
-    elif "0" not in origin:
-        rest = kind << 16 | (PROMOTE if act == "成" else 0) | _square(origin[0], origin[1]) << ORIGIN
-    return _KifMove(_written(found), _square_of(found), rest)
 
 
 def candidate_of(position: ShogiPosition, text: str, previous: int | None = None) -> AnalysedMove | None:
@@ -337,7 +318,7 @@ def candidate_of(position: ShogiPosition, text: str, previous: int | None = None
         return AnalysedMove(evaluation, ("win",), nodes)
     moves = list[int]()
     for each in re.finditer(_MOVE, found["line"].translate(_NARROW)):
-        move = _written_in_kif(each[0])
+        move = _written(each[0])
         to = to if move.to is None else move.to
         if not move.rest or to is None:
             break
@@ -348,35 +329,32 @@ def candidate_of(position: ShogiPosition, text: str, previous: int | None = None
     return AnalysedMove(evaluation, tuple(map(usi_of, made)), nodes)
 
 
-def _square_of(move: re.Match[str]) -> int | None:
-    return None if move["same"] else _square(move["file"], move["rank"])
-
-
 def _drop(kind: int) -> int:
     """A drop without its square; 0 for a king or a promoted piece."""
     return (DROP + kind) << ORIGIN if kind <= GOLD else 0
 
 
-def _ki2_move(move: re.Match[str], to: int, number: int, position: ShogiPosition) -> int:
+def _found(move: _Move, to: int, number: int, position: ShogiPosition) -> int:
     """The move, found by the rules of relative notation; 0 where no piece can make it."""
-    if move["sign"] not in _SIGNS[position.turn]:
-        raise RecordError(f"move {number}, {_written(move)}, is made by the side not to move")
-    kind = _PIECES[move["piece"]]
+    text, parts = move.text, move.parts
+    if parts["sign"] and parts["sign"] not in _SIGNS[position.turn]:
+        raise RecordError(f"move {number}, {text}, is made by the side not to move")
+    kind = _PIECES[parts["piece"]]
     drop = to | _drop(kind) if _drop(kind) else 0
-    if move["act"] == "打":
+    if parts["act"] == "打":
         return drop
     own, squares = kind + COLOUR * position.turn, (*position.squares(), *[0] * (1 << 7))
-    end = to | (PROMOTE if move["act"] == "成" else 0)
+    end = to | (PROMOTE if parts["act"] == "成" else 0)
     made = [
         each
         for each in position.legal_moves().tolist()
         if each & (PROMOTE | SEVEN_BITS) == end and squares[each >> ORIGIN & SEVEN_BITS] == own
     ]
-    if not made and not move["side"] and not move["way"]:
+    if not made and not parts["side"] and not parts["way"]:
         return drop
-    made = _by_direction(made, kind, position.turn, move["side"] or "", move["way"] or "")
+    made = _by_direction(made, kind, position.turn, parts["side"] or "", parts["way"] or "")
     if len(made) > 1:
-        raise RecordError(f"move {number}, {_written(move)}, can be made by {len(made)} pieces")
+        raise RecordError(f"move {number}, {text}, can be made by {len(made)} pieces")
     return made[0] if made else 0
 
 
@@ -405,11 +383,6 @@ def _by_direction(moves: list[int], kind: int, turn: int, side: str, way: str) -
     return [move for move in moves if sign * offset(move)[0] > 0]
 
 
-def _written(move: re.Match[str]) -> str:
-    """The move as it stands in the record."""
-    return move[0].strip()
-
-
 def _square(file: str, rank: str) -> int:
     return 9 * (int(file) - 1) + _RANKS[rank] - 1
 
@@ -432,4 +405,10 @@ def _conclusion(result: str, position: ShogiPosition) -> Conclusion:
         )  # fmt: skip
         ending = next((ending for word, ending in causes if word in result), None)
         return ending or ("resign" if len(position.legal_moves()) else "mate"), "b" if wins else "w"
-    return next((conclusion for word, conclusion in ENDINGS.items() if word in result), UNKNOWN)
+    return _ending(result)
+
+
+def _ending(text: str) -> Conclusion:
+    """How a game ended by the words for that in a text; it wins by none of those that lose."""
+    known = (conclusion for word, conclusion in ENDINGS.items() if word in text)
+    return next((each for each in known if "勝" not in text or each[1] == "+"), UNKNOWN)

@@ -47,17 +47,19 @@ ENDINGS: Final[dict[str, Conclusion]] = {
     "反則勝ち": ("illegal_move", "+"),
     "入玉勝ち": ("declaration", "+"),
     "入玉宣言": ("declaration", "+"),
+    "宣言": ("declaration", "+"),
     "トライ": ("try", "-"),
     "不戦勝": ("default", "+"),
     "不戦敗": ("default", "-"),
+    "王手": ("perpetual_check", "+"),  # before 千日手
     "千日手": ("sennichite", "d"),
     "持将棋": ("jishogi", "d"),
-    "引き分け": ("jishogi", "d"),
+    "分け": ("jishogi", "d"),
     "最大手数": ("max_moves", "d"),
     "中断": ("interrupted", None),
     "封じ手": ("interrupted", None),
 }
-"""The words that end a game; of those that end it alike the first is written."""
+"""The words in the line that ends a game; of those that end it alike the first is written."""
 DECLARED: Final = "入玉宣言"
 
 _SUBSTITUTES: Final[dict[Ending, Ending]] = {
@@ -134,7 +136,8 @@ def to_kif(game: Game, lines: Sequence[Sequence[str]] = ()) -> str:
             f"変化：{variation.after + 1}手",
             *writer.line(variation, ("", *variation.comments), variation.analysis),
         ]
-        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == variation.ending), None):
+        known = _SUBSTITUTES.get(variation.ending, variation.ending)
+        if word := next((word for word, (ending, _) in ENDINGS.items() if ending == known), None):
             text.append(f"{variation.after + len(variation.moves) + 1:4} {word}")
     return "\n".join(text) + "\n"
 
