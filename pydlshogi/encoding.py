@@ -6,7 +6,7 @@ network adds up.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,12 @@ _SAMPLED_OF: Final = 8
 """A sample has one position of this many in a game."""
 _LONGEST: Final = 200
 """Positions of a game at random."""
+
+
+LabelMoves: TypeAlias = Callable[[Record, Uint16Array, int, Int32Array], None]
+Pack: TypeAlias = Callable[[Record, Uint32Array], None]
+ListActive: TypeAlias = Callable[[Uint32Array, Int32Array, Int32Array, Int32Array], None]
+ListOne: TypeAlias = Callable[[Uint32Array, Int32Array, Int32Array], tuple[int, int]]
 
 
 class Symmetry(NamedTuple):
@@ -56,13 +62,13 @@ class Encoding(NamedTuple):
     labels: int
     words: int
     """Length of a packed position, in uint32."""
-    label_moves: Callable[[Record, Uint16Array, int, Int32Array], None]
+    label_moves: LabelMoves
     """(state, moves, count, out): fill the first `count` of int32 `out` with the labels, 0 to labels - 1, of the first
     `count` of `moves`, which are legal."""
-    pack: Callable[[Record, Uint32Array], None]
+    pack: Pack
     """(state, words): fill uint32 [words]. Of a sparse encoding the first word is the number of rows; their numbers
     follow, and then anything."""
-    list_active: Callable[[Uint32Array, Int32Array, Int32Array, Int32Array], None]
+    list_active: ListActive
     """(packed, active, full, counts): a kernel, made by `listed_by`. packed: uint32 [B, words]. It fills int32 `active`
     [B, planes * height * width] with the numbers plane * height * width + square of what is set, and int32 `full`
     [B, planes] with the planes that are ones on every square, whose squares are not among these; int32 `counts` [B, 2]
@@ -79,8 +85,9 @@ class Encoding(NamedTuple):
     """Of a sparse encoding: a label is (i * parts[1] + j) * parts[2] + k, each number below its part."""
 
 
-label_moves: Callable[[Record, Uint16Array, int, Int32Array], None] = rule_of_game
-pack: Callable[[Record, Uint32Array], None] = rule_of_game
+# The places of a game's functions in kernels, here and below: see `compiled_for`.
+label_moves: LabelMoves = rule_of_game
+pack: Pack = rule_of_game
 
 
 def _label(state: Record, moves: Uint16Array, labels: Int32Array) -> None:
@@ -116,9 +123,7 @@ def _label_each(state: Record, moves: Uint16Array, count: int, out: Int32Array) 
         out[i] = label_of(state, moves[i])
 
 
-def labelled_by(
-    name: str, label: Callable[[Record, int], int]
-) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
+def labelled_by(name: str, label: Callable[[Record, int], int]) -> LabelMoves:
     """`label_moves` of the encoding `name`, whose moves are labelled one by one: `label` is a rule, (state, move) ->
     label."""
     return rule_for(name, _label_each, label_of=label)
@@ -129,7 +134,7 @@ def _number_each(state: Record, moves: Uint16Array, count: int, out: Int32Array)
         out[i] = moves[i]
 
 
-def own_numbers(name: str) -> Callable[[Record, Uint16Array, int, Int32Array], None]:
+def own_numbers(name: str) -> LabelMoves:
     """`label_moves` of the encoding `name` where the moves of the game are the numbers from 0 on."""
     return rule_for(name, _number_each)
 
@@ -139,7 +144,7 @@ def pack_nothing(state: Record, words: Uint32Array) -> None:
     """`pack` where the evaluator needs no position."""
 
 
-list_one: Callable[[Uint32Array, Int32Array, Int32Array], tuple[int, int]] = rule_of_game
+list_one: ListOne = rule_of_game
 
 
 def _list_each(packed: Uint32Array, active: Int32Array, full: Int32Array, counts: Int32Array) -> None:
@@ -147,9 +152,7 @@ def _list_each(packed: Uint32Array, active: Int32Array, full: Int32Array, counts
         counts[i] = list_one(packed[i], active[i], full[i])
 
 
-def listed_by(
-    name: str, list_one: Callable[[Uint32Array, Int32Array, Int32Array], tuple[int, int]]
-) -> Callable[[Uint32Array, Int32Array, Int32Array, Int32Array], None]:
+def listed_by(name: str, list_one: ListOne) -> ListActive:
     """`list_active` of the encoding `name`: `list_one` is a rule, (packed, active, full) -> both counts, of one."""
     return compiled_for(name, _list_each, list_one=list_one)
 

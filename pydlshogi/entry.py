@@ -47,7 +47,7 @@ class Look(NamedTuple):
 
     title: str = ""
     about: str = ""
-    """A few words for who does not know it."""
+    """A few words for people who do not know it."""
     advice: str = ""
     """What to do first, for people."""
     pieces: Mapping[str, str] = {}
@@ -227,7 +227,7 @@ class GameEntry(ABC):
     has_policy = True
     """The engine that analyses has an opinion of moves without a search."""
     poses_mates = False
-    """A mate that was found is a problem for the reader, whose moves `defence` answers."""
+    """The board makes a problem of a mate that was found, and answers by `defence`."""
     in_discs = False
     """Its evaluations are hundredths of a disc."""
     learning: Mapping[str, Any] = {}

@@ -5,7 +5,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from test_search import Opinions, SearchOfOne, a_search
+from test_search import Opinions, SearchOfOne
 from tic_tac_toe import Letters
 
 from pydlshogi.player.choice import WEAK_LEVELS, lcb_move, sample, should_resign, weak_move
@@ -98,7 +98,7 @@ def two_lines(first: float) -> tuple[SearchOfOne, dict[str, float]]:
     lines = [[chr(place + number) for number in range(200)] for place in (1000, 2000)]
     graph = {here: after for line in lines for here, after in pairwise(line)}
     values = {letter: first if ply % 2 else 1 - first for ply, letter in enumerate(lines[0])}
-    return a_search(Letters({"R": lines[0][0] + lines[1][0], **graph}, "R")), values
+    return SearchOfOne(Letters({"R": lines[0][0] + lines[1][0], **graph}, "R")), values
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 import cshogi
 import pytest
 from test_mate import BACK_AND_FORTH, MATES, PLAYED_BEFORE, is_mate
-from test_search import Opinions, a_search, letters_of, run
+from test_search import Opinions, SearchOfOne, letters_of, run
 from thinker import ALL_MOVES, Thinker
 from tic_tac_toe import Letters
 
@@ -91,7 +91,7 @@ def test_which_mates_are_not_taken() -> None:
     assert thinker.go(nodes=10).move != "5i4h"
     assert thinker.go(nodes=100, searchmoves=("5i4h",)).move == "5i4h"
     assert thinker.last.pv[0] == "5i4h"
-    search = run(a_search(Letters({"a": "b", "b": "c", "c": "a"}, "a")), Opinions(), 10)
+    search = run(SearchOfOne(Letters({"a": "b", "b": "c", "c": "a"}, "a")), Opinions(), 10)
     for proven, plies in ((5, 5), (7, 5), (3, 3)):
         search.root.prove([], proven)
         assert search.root.plies == plies
@@ -111,7 +111,7 @@ def test_the_root_is_looked_at_again_while_the_search_goes_on(monkeypatch: pytes
 
 def test_what_was_proven_outside_is_known_to_the_search() -> None:
     game = Letters({"a": "bc", "b": "d", "c": "e", "d": "f", "e": "f", "f": "a"}, "a")
-    search = run(a_search(game), Opinions(), 20)
+    search = run(SearchOfOne(game), Opinions(), 20)
     search.root.prove([ord("b")], 5)
     assert letters_of(search)["b"].plies == -6
     assert search.root.moves()[0].move == ord("c")

@@ -62,7 +62,9 @@ class Opinions:
 class SearchOfOne(Search):
     """A search with the root of its one tree, and the position that this is."""
 
-    def __init__(self, position: Position, puct: Puct, megabytes: int, only: Iterable[int]) -> None:
+    def __init__(
+        self, position: Position, puct: Puct = DEFAULT_PUCT, megabytes: int = 4, only: Iterable[int] = ()
+    ) -> None:
         super().__init__(UctNodeTable(megabytes, average_moves=80, most_moves=600), ReplayedBoards(600), puct)
         self.root = Root(self)
         self.position = position
@@ -70,12 +72,6 @@ class SearchOfOne(Search):
 
     def batch(self, capacity: int = MAX_BATCH) -> Batch:
         return Batch(capacity, self.boards.most_moves)
-
-
-def a_search(
-    position: Position, puct: Puct = DEFAULT_PUCT, megabytes: int = 4, only: Iterable[int] = ()
-) -> SearchOfOne:
-    return SearchOfOne(position, puct, megabytes, only)
 
 
 def step(search: SearchOfOne, evaluator: Any, playouts: int) -> None:
@@ -213,7 +209,7 @@ def played_to(key: int) -> tuple[int, ...]:
 
 def test_the_value_changes_sides_at_every_ply() -> None:
     """R to move likes what A's side to move (the opponent) does not like, and what C's (itself) likes."""
-    search = a_search(Letters({"R": "A", "A": "C", "C": "D", "D": "E", "E": "F"}, "R"))
+    search = SearchOfOne(Letters({"R": "A", "A": "C", "C": "D", "D": "E", "E": "F"}, "R"))
     opinions = Opinions({"R": 0.5, "A": 0.3, "C": 0.8, "D": 0.1})
     run(search, opinions, 1)
     assert letters_of(search)["A"].value == pytest.approx(0.7)
@@ -228,7 +224,7 @@ def test_the_value_changes_sides_at_every_ply() -> None:
 
 
 def test_before_and_after_the_first_evaluation() -> None:
-    search = a_search(Letters({"R": "AB"}, "R"))
+    search = SearchOfOne(Letters({"R": "AB"}, "R"))
     assert not search.root.expanded
     assert search.root.moves() == []
     assert math.isnan(search.root.value)
@@ -246,7 +242,7 @@ def test_before_and_after_the_first_evaluation() -> None:
 
 def test_a_batch_asks_about_different_positions() -> None:
     """A visit in flight counts as a loss: of three moves alike, three playouts try all."""
-    search = a_search(Letters({"R": "ABC", "A": "D", "B": "D", "C": "D"}, "R"))
+    search = SearchOfOne(Letters({"R": "ABC", "A": "D", "B": "D", "C": "D"}, "R"))
     opinions = Opinions()
     run(search, opinions, 3, batch=3)
     assert sorted(opinions.asked) == ["A", "B", "C", "R"]
@@ -254,13 +250,14 @@ def test_a_batch_asks_about_different_positions() -> None:
 
 
 def test_the_lead_and_the_line_follow_the_most_visited_moves() -> None:
-    search = run(a_search(Letters({"R": "AB", "A": "C", "B": "C", "C": "D"}, "R")), Opinions({"A": 0.1, "B": 0.9}), 9)
+    game = Letters({"R": "AB", "A": "C", "B": "C", "C": "D"}, "R")
+    search = run(SearchOfOne(game), Opinions({"A": 0.1, "B": 0.9}), 9)
     visits = [stats.visits for stats in search.root.moves()]
     assert search.root.leader() == (search.root.moves()[0].move, visits[0] - visits[1])
     assert visits[0] > visits[1]
-    assert run(a_search(Letters({"R": "A", "A": "C"}, "R")), Opinions(), 1).root.leader() == (ord("A"), None)
+    assert run(SearchOfOne(Letters({"R": "A", "A": "C"}, "R")), Opinions(), 1).root.leader() == (ord("A"), None)
     graph = {"R": "AB", "A": "CD", "B": "E", "C": "F", "D": "F", "E": "F", "F": "G"}
-    search = run(a_search(Letters(graph, "R")), Opinions({"C": 0.2, "D": 0.9}), 40)
+    search = run(SearchOfOne(Letters(graph, "R")), Opinions({"C": 0.2, "D": 0.9}), 40)
     # At A the other side moves, and likes C because C's side to move does not.
     assert "".join(map(chr, search.root.line(ord("A")))).startswith("AC")
     assert "".join(map(chr, search.root.line(ord("B")))).startswith("BE")
@@ -272,7 +269,7 @@ SIZES = pytest.mark.parametrize(("batch", "playouts"), [(1, 100), (8, 300), (64,
 
 @SIZES
 def test_invariants_after_every_batch(batch: int, playouts: int) -> None:
-    search = a_search(TicTacToe())
+    search = SearchOfOne(TicTacToe())
     run(search, HashEvaluator(), playouts, batch, check=True)
     assert playouts <= search.root.visits < playouts + batch
 
@@ -287,7 +284,7 @@ def evaluation_of(game: Position, evaluator: Any) -> Evaluations:
 @pytest.mark.parametrize("batch", [1, 64])
 def test_every_node_has_its_own_evaluation(batch: int) -> None:
     """Whatever batch it came in: priors and value are those the evaluator gives the position alone."""
-    search = run(a_search(TicTacToe()), HashEvaluator(), 300, batch)
+    search = run(SearchOfOne(TicTacToe()), HashEvaluator(), 300, batch)
     compared = 0
     for node, (key, _) in names_of(search.table).items():
         record = search.table.tree.nodes[node]
@@ -305,7 +302,7 @@ def test_every_node_has_its_own_evaluation(batch: int) -> None:
 @SIZES
 def test_batches_in_flight_leave_no_trace(batch: int, playouts: int) -> None:
     """Three batches out at once: what runs into an awaited node is undone, and no position is asked about twice."""
-    search = a_search(TicTacToe())
+    search = SearchOfOne(TicTacToe())
     evaluator = HashEvaluator()
     batches = [search.batch(batch) for _ in range(3)]
     asked: Counter[int] = Counter()
@@ -332,7 +329,7 @@ def test_batches_in_flight_leave_no_trace(batch: int, playouts: int) -> None:
 
 def test_a_collision_is_undone() -> None:
     """There is one position to ask about: of four playouts one stands, of the next batch none."""
-    search = a_search(Letters({"R": "A", "A": "B"}, "R"))
+    search = SearchOfOne(Letters({"R": "A", "A": "B"}, "R"))
     opinions = Opinions()
     first, second = search.batch(4), search.batch(4)
     step(search, opinions, 4)
@@ -349,14 +346,14 @@ def test_a_collision_is_undone() -> None:
     # A batch of one is cut short by its second collision. With a prior of 0.7 A is left for B after one of them.
     for prior, begun in ((0.7, 1), (0.79, 0)):
         opinions = Opinions(weights={"A": prior, "B": 1 - prior})
-        search = a_search(Letters({"R": "AB", "A": "C", "B": "C"}, "R"), BOOK_PUCT._replace(unvisited=0.0))
+        search = SearchOfOne(Letters({"R": "AB", "A": "C", "B": "C"}, "R"), BOOK_PUCT._replace(unvisited=0.0))
         step(search, opinions, 1)
         assert [search.gather(search.batch(), 1).playouts for _ in range(2)] == [1, begun]
 
 
 def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
     goes_on = dict.fromkeys("DEFGHI", "J")
-    search = a_search(Letters({"R": "ABC", "A": "DE", "B": "FG", "C": "HI", **goes_on, "J": "K"}, "R"))
+    search = SearchOfOne(Letters({"R": "ABC", "A": "DE", "B": "FG", "C": "HI", **goes_on, "J": "K"}, "R"))
     opinions = Opinions()
     run(search, opinions, 4)
     before = {move.move: move.value for move in search.root.moves()}
@@ -368,13 +365,13 @@ def test_visits_under_way_do_not_lower_what_moves_are_worth() -> None:
 
 
 def test_a_position_without_moves_is_lost_and_no_root() -> None:
-    search = a_search(Letters({"R": "A"}, "R"))
+    search = SearchOfOne(Letters({"R": "A"}, "R"))
     with pytest.raises(ValueError, match="the root has no legal move"):
         search.set_root(Letters({"R": ""}, "R"))
     search.set_root(Letters({"R": "A", "A": "B"}, "R"))
     assert run(search, Opinions(), 1).root.visits == 1
     # The rules gave no verdict on A, but it has no move.
-    search = run(a_search(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
+    search = run(SearchOfOne(Letters({"R": "AB", "A": "", "B": "C", "C": "B"}, "R")), Opinions(), 5, batch=2)
     assert search.root.plies == 1
     assert letters_of(search)["A"].plies == 1
 
@@ -388,7 +385,7 @@ def test_invariants_on_random_graphs(seed: int) -> None:
     ends = {letter: rng.choice((MATED, WON, DRAW)) for letter in rng.sample(letters[1:], 2)}
     repetition = rng.choice((Outcome(0.5, by_path=True), Outcome(0.0, by_path=True), Outcome(1.0, by_path=True)))
     game = Letters(graph, "A", ends, repetition)
-    search = a_search(game, megabytes=rng.choice((0, 1)))
+    search = SearchOfOne(game, megabytes=rng.choice((0, 1)))
     evaluator = HashEvaluator()
     batches = [search.batch(16) for _ in range(3)]
     run(search, evaluator, 1)
@@ -402,7 +399,8 @@ def test_invariants_on_random_graphs(seed: int) -> None:
         check_invariants(search, from_scratch=False)
         moves = [stats.move for stats in search.root.moves() if game.graph[chr(stats.move)]]
         if rng.random() < 0.1 and moves and chr(moves[0]) not in ends:
-            search.advance(search.position, moves[0])
+            search.position.push(moves[0])
+            search.set_root(search.position)
         elif rng.random() < 0.1:
             search.set_root(game, rng.sample(game.legal_moves().tolist(), 1))
         if not search.root.expanded:
@@ -456,7 +454,7 @@ def test_the_search_is_the_slow_obvious_one(start: tuple[int, ...], puct: Puct, 
         return priors, value
 
     slow = Page(TicTacToe(start), network, puct)
-    search = a_search(TicTacToe(start), puct)
+    search = SearchOfOne(TicTacToe(start), puct)
     for playouts in (1, 2, 3, 10, 50, 200, 400):
         run(search, evaluator, playouts)
         slow.go(playouts)
@@ -514,16 +512,16 @@ def test_a_draw_is_worth_what_the_side_at_the_root_says(game: Letters, evaluated
 
     Before the first draw below B, B (and in the second game C) is evaluated, and pays 0.5.
     """
-    letters = letters_of(run(a_search(game, Puct(draw_value=0.3)), Opinions(), 60))
+    letters = letters_of(run(SearchOfOne(game, Puct(draw_value=0.3)), Opinions(), 60))
     assert letters["A"].visits > 5
     assert letters["A"].value == pytest.approx(0.3)
     visits = letters["B"].visits
     assert visits * letters["B"].value == pytest.approx(0.5 * evaluated + 0.3 * (visits - evaluated))
-    assert run(a_search(game), Opinions(), 60).root.value == pytest.approx(0.5)
+    assert run(SearchOfOne(game), Opinions(), 60).root.value == pytest.approx(0.5)
 
 
 def test_only_the_moves_asked_for_are_searched() -> None:
-    search = a_search(TicTacToe(), only=[3, 7])
+    search = SearchOfOne(TicTacToe(), only=[3, 7])
     run(search, HashEvaluator(), 100, check=True)
     assert {stats.move for stats in search.root.moves()} == {3, 7}
     assert sum(stats.visits for stats in search.root.moves()) == search.root.visits >= 100
@@ -531,14 +529,14 @@ def test_only_the_moves_asked_for_are_searched() -> None:
     edges = edges_of(search, search.root_node())
     assert edges["visits"][~np.isin(edges["move"], [3, 7])].sum() == 0
     for only in combinations(range(9), 2):
-        first, second = run(a_search(TicTacToe(), only=only), HashEvaluator(), 1).root.moves()
+        first, second = run(SearchOfOne(TicTacToe(), only=only), HashEvaluator(), 1).root.moves()
         assert (first.visits, first.prior >= second.prior) == (1, True)
     # B is mated at once; A loses to a mate in one.
     graph = {"R": "AB", "A": "C"}
     game = Letters(graph, "R", {"A": WON, "B": MATED})
-    search = run(a_search(game, only=[ord("A")]), Opinions(), 5)
+    search = run(SearchOfOne(game, only=[ord("A")]), Opinions(), 5)
     assert [(chr(stats.move), stats.visits, stats.plies) for stats in search.root.moves()] == [("A", 5, -2)]
-    search = a_search(TicTacToe())
+    search = SearchOfOne(TicTacToe())
     with pytest.raises(ValueError, match="none of the moves asked for is legal"):
         search.set_root(TicTacToe([4]), [4])
     search.set_root(TicTacToe([4]), [4, 5])
@@ -551,7 +549,7 @@ def test_only_the_moves_asked_for_are_searched() -> None:
 def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
     """What was learned of the other moves stays; it is neither searched nor shown."""
     game = TicTacToe()
-    search = run(a_search(game), HashEvaluator(), 100)
+    search = run(SearchOfOne(game), HashEvaluator(), 100)
     before = {stats.move: stats.visits for stats in search.root.moves()}
     search.set_root(game, [8])
     run(search, HashEvaluator(), 50)
@@ -564,7 +562,7 @@ def test_a_restriction_can_come_and_go_with_the_same_root() -> None:
 @pytest.mark.parametrize("batch", [1, 2])
 def test_an_evaluation_is_shared_by_all_who_come(batch: int) -> None:
     """D is reached through A and through B and asked about once; who comes second backs up its mean, no more."""
-    search = a_search(Letters({"R": "AB", "A": "D", "B": "D", "D": "E", "E": "F"}, "R"), BOOK_PUCT)
+    search = SearchOfOne(Letters({"R": "AB", "A": "D", "B": "D", "D": "E", "E": "F"}, "R"), BOOK_PUCT)
     opinions = Opinions({"D": 0.55})
     run(search, opinions, 2, batch)
     run(search, opinions, 4, batch)
@@ -578,11 +576,12 @@ def test_an_evaluation_is_shared_by_all_who_come(batch: int) -> None:
 @pytest.mark.parametrize("batch", [1, 16])
 def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
     game = TicTacToe()
-    search = run(a_search(game), HashEvaluator(), 1500, batch)
+    search = run(SearchOfOne(game), HashEvaluator(), 1500, batch)
     before = contents(search.table)
     best = search.root.moves()[0]
     below = reached(before, (TicTacToe([best.move]).key(), 1))
-    search.advance(search.position, best.move)
+    search.position.push(best.move)
+    search.set_root(search.position)
     free_unreferenced(search.table.tree, len(search.table))
     assert game.played == [best.move]
     after = contents(search.table)
@@ -603,9 +602,10 @@ def test_advance_keeps_the_subtree_and_nothing_else(batch: int) -> None:
 def test_a_root_that_was_closed_gets_its_moves_after_all() -> None:
     """A was closed as a mate in one, without moves; as a root it is searched."""
     game = Letters({"R": "A", "A": "BC", "B": "D", "C": "D", "D": "E"}, "R", {"A": WON, "B": MATED})
-    search = run(a_search(game), Opinions(), 2)
+    search = run(SearchOfOne(game), Opinions(), 2)
     assert search.table.tree.nodes[node_of(search, "A", 1)]["state"] == TERMINAL
-    search.advance(search.position, ord("A"))
+    search.position.push(ord("A"))
+    search.set_root(search.position)
     assert not search.root.expanded
     run(search, Opinions(), 5)
     assert chr(search.root.moves()[0].move) == "B"
@@ -640,7 +640,7 @@ def check_proofs(search: SearchOfOne, graph: Mapping[str, str], ends: Mapping[st
 @pytest.mark.parametrize("batch", [1, 8, 64])
 def test_every_proof_agrees_with_minimax(batch: int) -> None:
     """Tic-tac-toe after two bad moves is a win: all that is proven is true, and no win takes more plies than proven."""
-    search = a_search(TicTacToe([0, 1]))
+    search = SearchOfOne(TicTacToe([0, 1]))
     while search.root.plies is None:
         step(search, HashEvaluator(), batch)
         check_invariants(search)
@@ -662,7 +662,7 @@ def test_every_proof_agrees_with_minimax(batch: int) -> None:
 def test_the_longest_loss_is_played() -> None:
     """A loses in 2, B in 4: all is lost, B comes first, and the line goes to the end."""
     graph = {"R": "AB", "A": "a", "B": "C", "C": "D", "D": "d"}
-    search = run(a_search(Letters(graph, "R", {"a": MATED, "d": MATED})), Opinions(), 20)
+    search = run(SearchOfOne(Letters(graph, "R", {"a": MATED, "d": MATED})), Opinions(), 20)
     letters = letters_of(search)
     assert (letters["A"].plies, letters["B"].plies) == (-2, -4)
     assert search.root.plies == -4
@@ -674,7 +674,7 @@ def test_the_longest_loss_is_played() -> None:
 def test_the_shortest_win_is_played() -> None:
     """C wins in 3, found first because the evaluator points there; then A, mate at once, comes first."""
     graph = {"R": "CA", "C": "D", "D": "E"}
-    search = a_search(Letters(graph, "R", {"A": MATED, "E": MATED}), Puct(c_init_root=0.01))
+    search = SearchOfOne(Letters(graph, "R", {"A": MATED, "E": MATED}), Puct(c_init_root=0.01))
     opinions = Opinions({"C": 0.1, "D": 0.9}, {"C": 1000.0})
     run(search, opinions, 3)
     assert search.root.plies == 3
@@ -689,7 +689,7 @@ def test_the_shortest_win_is_played() -> None:
 def test_a_proof_holds_for_the_playouts_that_were_under_way() -> None:
     """Two playouts reach A in one batch: m proves A won and R lost; n, 0.2 and later, does not blur that at P."""
     graph = {"P": "RQ", "R": "A", "A": "mn", "n": "n", "Q": "Q"}
-    search = run(a_search(Letters(graph, "P", {"m": MATED}), only=[ord("R")]), Opinions({"n": 0.2}), 2)
+    search = run(SearchOfOne(Letters(graph, "P", {"m": MATED}), only=[ord("R")]), Opinions({"n": 0.2}), 2)
     run(search, Opinions({"n": 0.2}), 4, batch=2)
     assert search.root.plies == 3
     assert edge_of(search, "A", 2, "n")["value_sum"] == pytest.approx(0.8)
@@ -712,7 +712,7 @@ def test_the_error_of_a_value_follows_from_what_was_backed_up() -> None:
     line = Letters({"R": "A", "A": "B", "B": "C", "C": "D", "D": "E", "E": ""}, "R")
     values = [0.8, 0.4, 0.1]
     for playouts in (1, 2, 3):
-        (move,) = run(a_search(line), opinions, playouts, batch=1).root.moves()
+        (move,) = run(SearchOfOne(line), opinions, playouts, batch=1).root.moves()
         assert move.value == pytest.approx(np.mean(values[:playouts]))
         if playouts == 1:
             assert math.isnan(move.error)
@@ -723,7 +723,7 @@ def test_the_error_of_a_value_follows_from_what_was_backed_up() -> None:
 def test_a_repetition_is_paid_but_never_stored() -> None:
     """R -> S -> R: who repeats here has lost. The one line there is loses, yet nothing is proven."""
     game = Letters({"R": "S", "S": "R"}, "R", repetition=Outcome(0.0, by_path=True))
-    search = run(a_search(game), Opinions(), 30, check=True)
+    search = run(SearchOfOne(game), Opinions(), 30, check=True)
     letters = letters_of(search)
     assert letters["S"].visits == 30
     # S's own evaluation pays 0.5; 29 times R comes back two plies on, and the side at the root has lost.
@@ -741,7 +741,7 @@ def test_a_node_is_entered_by_one_path_and_a_repetition_on_another() -> None:
     """
     graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "Y"}
     repetition = Outcome(1.0, by_path=True)  # for the side to move at the second Y: the opponent of the root's
-    search = run(a_search(Letters(graph, "R", repetition=repetition), only=[ord("W")]), Opinions({"Y": 0.4}), 3)
+    search = run(SearchOfOne(Letters(graph, "R", repetition=repetition), only=[ord("W")]), Opinions({"Y": 0.4}), 3)
     later = node_of(search, "Y", 3)
     assert edge_of(search, "Z", 2, "Y")["child"] == later != NONE
     search.set_root(Letters(graph, "R", repetition=repetition), only=[ord("Y")])
@@ -759,7 +759,7 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
     """As above, but Y and Z are played: Z -> Y, learned through W, is cut and judged anew when it is next taken."""
     graph = {"R": "YW", "Y": "Z", "W": "Z", "Z": "YV"}
     game = Letters(graph, "R", {"V": Outcome(0.5)}, repetition=Outcome(1.0, by_path=True))
-    search = run(a_search(game, only=[ord("W")]), Opinions({"Y": 0.1}), 6)
+    search = run(SearchOfOne(game, only=[ord("W")]), Opinions({"Y": 0.1}), 6)
     search.set_root(game, only=[ord("Y")])
     run(search, Opinions(), 2)
     for move in "YZ":
@@ -775,7 +775,7 @@ def test_a_position_of_the_game_so_far_is_a_repetition_whatever_led_there_before
 
 def test_a_full_table_goes_on_answering() -> None:
     """64 nodes for tic-tac-toe: no more come in, playouts go on, and the winning move is found all the same."""
-    search = a_search(TicTacToe(), megabytes=0)
+    search = SearchOfOne(TicTacToe(), megabytes=0)
     evaluator = UniformEvaluator()
     while not search.table.full:
         run(search, evaluator, search.playouts + 1, batch=8)
@@ -793,7 +793,7 @@ def test_a_full_table_goes_on_answering() -> None:
 def test_a_playout_ends_at_the_greatest_depth() -> None:
     """Each playout adds a mile until MAX_DEPTH; from then on what the last node is worth is backed up."""
     road = {chr(mile): chr(mile + 1) for mile in range(1000, 1000 + 2 * MAX_DEPTH)}
-    search = run(a_search(Letters(road, chr(1000))), UniformEvaluator(), MAX_DEPTH + 50)
+    search = run(SearchOfOne(Letters(road, chr(1000))), UniformEvaluator(), MAX_DEPTH + 50)
     assert search.deepest == MAX_DEPTH
     assert len(search.table) == MAX_DEPTH + 1
     assert (search.root.visits, search.root.value) == (MAX_DEPTH + 50, 0.5)
@@ -804,7 +804,7 @@ def test_a_playout_ends_at_the_greatest_depth() -> None:
 @pytest.mark.parametrize("playouts", [10 * MAX_BATCH, [10 * MAX_BATCH]])
 def test_more_playouts_than_a_batch_can_hold_are_not_begun(playouts: int | list[int]) -> None:
     """All of them would be backed up at once."""
-    search = run(a_search(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
+    search = run(SearchOfOne(Letters({"R": "A"}, "R", {"A": DRAW})), UniformEvaluator(), 2)
     batch = search.batch()
     search.backup(search.gather(batch, playouts), UniformEvaluator().evaluate(batch))
     assert search.playouts == 2 + MAX_BATCH

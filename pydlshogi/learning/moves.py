@@ -1,12 +1,12 @@
 """What finished searches decide: the move of each game, and what its position teaches."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding
+from pydlshogi.encoding import Encoding, LabelMoves, Pack
 from pydlshogi.game import Rules
 from pydlshogi.support.arrays import (
     BoolArray,
@@ -14,7 +14,6 @@ from pydlshogi.support.arrays import (
     Float64Array,
     Int32Array,
     Int64Array,
-    Record,
     Records,
     Uint16Array,
     Uint32Array,
@@ -211,8 +210,8 @@ def _explore(
         drawn += count
 
 
-label_moves: Callable[[Record, Uint16Array, int, Int32Array], None] = rule_of_game
-pack: Callable[[Record, Uint32Array], None] = rule_of_game
+label_moves: LabelMoves = rule_of_game
+pack: Pack = rule_of_game
 
 
 def _decide(

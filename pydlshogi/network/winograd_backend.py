@@ -221,12 +221,12 @@ def _at(net: Tables, position: int, row: int, column: int, channels: int) -> int
 @inlined
 def _first_layer(net: Tables, i: int, channels: int, work: Work, y: Int16Array) -> None:
     """Of position i, listed in `work`."""
-    here = len(net.start)
-    for c in range(here):
+    size = len(net.start)
+    for c in range(size):
         work.start[c] = net.start[c]
     for j in range(work.lists.counts[i, 1]):
-        at = work.lists.full[i, j] * here
-        for c in range(here):
+        at = work.lists.full[i, j] * size
+        for c in range(size):
             total = np.int32(np.int32(work.start[c]) + np.int32(net.full[at + c]))
             work.start[c] = min(max(total, _LEAST), _MOST)
     if not net.edge:
@@ -289,14 +289,14 @@ def _activate_map(net: Tables, number: int, y: Int16Array, i: int, channels: int
 def _convolution(net: Tables, layer: int, x: Int16Array, y: Int16Array, size: int, channels: int, work: Work) -> None:
     """A 3x3 layer of `size` positions, from x to y, where what is added to it stands."""
     v, m = work.v, work.m
-    wide = net.columns // TILE
-    each = (net.rows // TILE) * wide
-    row, tiles = net.columns * channels, size * each
+    tiles_in_row = net.columns // TILE
+    tiles_in_map = (net.rows // TILE) * tiles_in_row
+    row_size, tiles = net.columns * channels, size * tiles_in_map
     for tile in range(tiles):
-        i, t = divmod(tile, each)
-        at = _at(net, i, TILE * (t // wide) - 1, TILE * (t % wide) - 1, channels)
+        i, t = divmod(tile, tiles_in_map)
+        at = _at(net, i, TILE * (t // tiles_in_row) - 1, TILE * (t % tiles_in_row) - 1, channels)
         for c in range(0, channels, LANES):
-            spread(x[at + c :], row, channels, v[tile * channels + c :], tiles * channels)
+            spread(x[at + c :], row_size, channels, v[tile * channels + c :], tiles * channels)
     blocks, weights = channels // LANES, channels * LANES
     of_frequency, of_block = tiles * LANES, (FREQUENCIES * tiles + _SPARE) * LANES
     for block in range(blocks):
@@ -311,11 +311,11 @@ def _convolution(net: Tables, layer: int, x: Int16Array, y: Int16Array, size: in
         shift, bias = net.shift[first * LANES :], net.bias[layer * channels + LANES * block :]
         products = m[block % BLOCKS * of_block :]
         for tile in range(tiles):
-            i, t = divmod(tile, each)
-            to = y[_at(net, i, TILE * (t // wide), TILE * (t % wide), channels) + LANES * block :]
+            i, t = divmod(tile, tiles_in_map)
+            to = y[_at(net, i, TILE * (t // tiles_in_row), TILE * (t % tiles_in_row), channels) + LANES * block :]
             gather(
                 products[LANES * tile :], of_frequency, shift, bias, net.gain[layer], _FRACTION, net.lower[layer + 1],
-                _TOP, to, row, channels,
+                _TOP, to, row_size, channels,
             )  # fmt: skip
     # Squares of tiles that lie beyond the board are zeros, as all around it.
     for i in range(size):

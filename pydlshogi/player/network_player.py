@@ -224,9 +224,9 @@ class Network(Part[Any, LoadedNetwork]):
         batch.clear()
         batch.add(position, position.legal_moves())  # as `eval` does, and players without a search
         root.prove([best], 1)
-        search.advance(position, best)
         position.push(best)
         position.declares()
+        search.set_root(position)
         return latency
 
 

@@ -15,8 +15,8 @@ from pydlshogi.support.arrays import Float32Array, Int32Array, Record, Records, 
 from pydlshogi.support.kernels.compiled import compiled, inlined, rule, wide
 from pydlshogi.support.kernels.mutex import hold_soon, release
 from pydlshogi.uct.tree import (
-    AGAIN,
     ASK,
+    AT_LEAF,
     AWAITED,
     BACKUP,
     COLLIDED,
@@ -81,7 +81,7 @@ def _fate(selection: Selection, row: Record) -> int:
         return UNDO
     if row.by_path:
         # The verdict is not kept in the node, which other paths reach too.
-        if row.ending == AGAIN:
+        if row.ending == AT_LEAF:
             nodes[row.node].state = LEAF
         row.node = NONE
     elif row.ending == NEW:
@@ -92,7 +92,7 @@ def _fate(selection: Selection, row: Record) -> int:
         if row.node == NONE:  # and so it stays where there is no room
             row.node = insert(selection.tree, slot, key, row.board_key, ply)
     node = wide(row.node)
-    unmet = row.ending == AGAIN or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
+    unmet = row.ending == AT_LEAF or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
     if row.verdict != UNDECIDED:
         if unmet and node != NONE:
             make_terminal(nodes, node, row.verdict)

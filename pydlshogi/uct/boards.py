@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pydlshogi.encoding import Encoding, own_numbers, pack_nothing
+from pydlshogi.encoding import Encoding, LabelMoves, Pack, own_numbers, pack_nothing
 from pydlshogi.game import UNDECIDED, Position, Rules
 from pydlshogi.support.arrays import (
     BoolArray,
@@ -131,8 +131,8 @@ board_key_of: Callable[[Record], int] = rule_of_game
 legal_moves: Callable[[Record, Uint16Array], int] = rule_of_game
 verdict_on: Callable[[Record, int, Uint16Array, int, Record, Record], int] = rule_of_game
 repetition: Callable[[Records, int], int] = rule_of_game
-label_moves: Callable[[Record, Uint16Array, int, Int32Array], None] = rule_of_game
-pack: Callable[[Record, Uint32Array], None] = rule_of_game
+label_moves: LabelMoves = rule_of_game
+pack: Pack = rule_of_game
 apply_rules: Callable[[Selection, Paths, int, Records, Records, Records, Records, Records], None] = rule_of_game
 
 

@@ -151,11 +151,6 @@ class Search:
         self.table.clear()
         self._roots["node"] = NONE
 
-    def advance(self, position: Position, move: int, tree: int = 0) -> None:
-        """Play `move` on `position`, which was the root, and search from there."""
-        position.push(move)
-        self.set_root(position, tree=tree)
-
     # Playouts
 
     def gather(self, batch: Batch, playouts: int | Sequence[int] | Int32Array) -> Leaves:

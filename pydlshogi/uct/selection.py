@@ -10,7 +10,7 @@ from pydlshogi.support.kernels.mutex import hold, pass_on, release
 from pydlshogi.uct import puct as formula
 from pydlshogi.uct.backup import backup_path, mean, value_of_verdict
 from pydlshogi.uct.tree import (
-    AGAIN,
+    AT_LEAF,
     AWAITED,
     COLLIDED,
     DESCENDING,
@@ -87,7 +87,7 @@ def _descend(selection: Selection, row: Record, steps: Records) -> None:
     ending = DESCENDING
     if nodes[node].state == LEAF:
         nodes[node].state = AWAITED
-        ending = AGAIN
+        ending = AT_LEAF
     while ending == DESCENDING:
         edge = _followed_edge(selection, node, depth == 0)
         if edge == NONE:
@@ -140,7 +140,7 @@ def _arrive(selection: Selection, row: Record, steps: Records, node: int, depth:
         return DESCENDING
     if puct.evaluate_anew or not 0 < nodes[node].evaluations < puct.expand_at - 1:
         nodes[node].state = AWAITED
-        return AGAIN
+        return AT_LEAF
     row.value = nodes[node].value
     nodes[node].value_sum += nodes[node].value
     nodes[node].evaluations += 1

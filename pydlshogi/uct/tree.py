@@ -156,8 +156,8 @@ FOLLOWED: Final = -2
 DESCENDING: Final = -1
 NEW: Final = 0
 """At an edge that leads to no node yet."""
-AGAIN: Final = 1
-"""At a LEAF, which is to be evaluated once more; or at a root, which has no evaluation."""
+AT_LEAF: Final = 1
+"""At a LEAF, which is to be evaluated: a root for the first time, another once more."""
 REPEATED: Final = 2
 """At a node whose board stood before on its own path, or in the game."""
 COLLIDED: Final = 3
@@ -200,7 +200,7 @@ ROW: Final = np.dtype(
         ("known_value", np.float32),  # the `value` of the node where it ends, if that was evaluated before; else nan
         ("verdict", np.int16),  # of the rules, see game.py
         ("move", np.uint16),  # its last
-        ("ending", np.int8),  # how it ended: NEW, AGAIN, REPEATED, COLLIDED or KNOWN
+        ("ending", np.int8),  # how it ended: NEW, AT_LEAF, REPEATED, COLLIDED or KNOWN
         ("fate", np.int8),  # what becomes of it: UNDO, BACKUP, ASK or WAIT
         ("by_path", np.bool_),  # the verdict holds for this path only
         ("expands", np.bool_),  # the node gets its edges with the evaluation asked for
