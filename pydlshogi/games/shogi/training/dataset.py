@@ -172,7 +172,7 @@ def source_of(
 
 def said_of(predict: Predict, positions: Positions, encoding: Encoding) -> list[Said]:
     """What `predict` says of `positions`, in their order."""
-    return asked(predict, positions, lambda part: with_legal_moves(part, encoding)[:4])
+    return asked(predict, positions, lambda part: with_legal_moves(part, encoding))
 
 
 def validate(predict: Predict, positions: Positions, encoding: Encoding) -> Report:

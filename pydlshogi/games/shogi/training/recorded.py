@@ -32,6 +32,7 @@ from pydlshogi.support.arrays import (
 from pydlshogi.support.kernels.compiled import compiled_for, rule_of_game
 from pydlshogi.training.examples import Examples, joined
 from pydlshogi.training.settings import DatasetError
+from pydlshogi.training.validation import Legal
 
 DEFAULT_EVAL_COEF: Final = 600
 """The python-dlshogi book's."""
@@ -129,11 +130,6 @@ class Searched:
         return np.concatenate([[0], np.cumsum(self.counts)])
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """What `write_arrays` wrote. Raises ArraysError, OSError."""
-        return read_arrays(path, cls, "searched positions")
-
-    @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Several sets, at least one, as a single set."""
         return cls(**{each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)})
@@ -147,7 +143,7 @@ def read_sets(source: Path, say: Callable[[str], None] = tqdm.write) -> Searched
     if source.suffix == ".hcpe3":
         sets = [_visited(part) for part in read_parts(source, say)]
     else:
-        sets = [Searched.read(path) for path in sorted(source.glob("*.npz"))]
+        sets = [read_arrays(path, Searched, "searched positions") for path in sorted(source.glob("*.npz"))]
     if not sum(map(len, sets)):
         raise DatasetError(f"{source} holds no searched positions")
     return Searched.joined(sets)
@@ -202,7 +198,11 @@ class Recorded:
             policies = Policies(firsts, self._searched.moves[entries], self._searched.weights[entries])
             share = np.where(self._searched.exact[rows] | (known == 0), np.float32(1), self._share)
             values, known = values + share * (self._searched.values[rows] - values), np.ones_like(known)
-        return Examples(*packed_with(positions, policies, self._encoding, mirrored), values, known)
+        packed, firsts, labels, weights = with_legal_moves(positions, self._encoding, policies, mirrored)
+        if self._encoding.planes:  # A sparse network learns from the labels of all legal moves.
+            taught = weights > 0
+            firsts, labels, weights = np.concatenate([[0], np.cumsum(taught)])[firsts], labels[taught], weights[taught]
+        return Examples(packed, firsts, labels, weights, values, known)
 
 
 class Several:
@@ -236,24 +236,11 @@ def shown(positions: Positions, rows: Int64Array) -> Positions:
     return chosen
 
 
-class Legal(NamedTuple):
-    """Positions as a network is asked about them, and their legal moves."""
-
-    packed: Uint32Array
-    """uint32 [n, words]."""
-    firsts: Int64Array
-    """int64 [n + 1]."""
-    labels: Int32Array
-    weights: Float32Array
-    """What a policy gives them: float32 [all], 0 for most."""
-    moves: Uint16Array
-
-
 def with_legal_moves(
     positions: Positions, encoding: Encoding, policies: Policies | None = None, mirrored: BoolArray | None = None
 ) -> Legal:
     """All of `positions`, those `mirrored` with left and right exchanged, and the weights that `policies`, or the moves
-    played, give their legal moves."""
+    played, give their legal moves: 0 for most."""
     if policies is None:
         policies = played(positions)
     turned = np.zeros(len(positions), np.bool_) if mirrored is None else mirrored
@@ -261,7 +248,7 @@ def with_legal_moves(
     firsts = np.zeros(len(positions) + 1, np.int64)
     # Most of it is never touched: a position has some 80 moves.
     most = len(positions) * MOST_MOVES
-    labels, moves, weights = np.empty(most, np.int32), np.empty(most, np.uint16), np.empty(most, np.float32)
+    labels, weights = np.empty(most, np.int32), np.empty(most, np.float32)
     fill: Any = compiled_for(encoding.name, _fill, pack=encoding.pack, label_moves=encoding.label_moves)
     fill(
         words_of(positions["hcp"]),
@@ -270,26 +257,13 @@ def with_legal_moves(
         *policies,
         np.zeros(1, MAILBOX),
         np.zeros(1, STATE),
+        np.empty(MOST_MOVES, np.uint16),
         packed,
         firsts,
         labels,
-        moves,
         weights,
     )
-    count = firsts[-1]
-    return Legal(packed, firsts, labels[:count].copy(), weights[:count].copy(), moves[:count].copy())
-
-
-def packed_with(
-    positions: Positions, policies: Policies, encoding: Encoding, mirrored: BoolArray | None
-) -> tuple[Uint32Array, Int64Array, Int32Array, Float32Array]:
-    """The first four fields of their `Examples`. A sparse network learns from the labels of all legal moves, others
-    from those that have a weight."""
-    packed, firsts, labels, weights, _ = with_legal_moves(positions, encoding, policies, mirrored)
-    if not encoding.planes:
-        return packed, firsts, labels, weights
-    taught = weights > 0
-    return packed, np.concatenate([[0], np.cumsum(taught)])[firsts], labels[taught], weights[taught]
+    return packed, firsts, labels[: firsts[-1]].copy(), weights[: firsts[-1]].copy()
 
 
 pack: Callable[..., None] = rule_of_game
@@ -305,10 +279,10 @@ def _fill(
     given_weights: Float32Array,
     boards: Records,
     states: Records,
+    legal: Uint16Array,
     packed: Uint32Array,
     firsts: Int64Array,
     labels: Int32Array,
-    moves: Uint16Array,
     weights: Float32Array,
 ) -> None:
     first = 0
@@ -316,7 +290,6 @@ def _fill(
         turned = 1 if mirrored[i] else 0
         lay(codes[i], before[i], turned, boards[0], states[0])
         pack(states[0], packed[i])
-        legal = moves[first : first + MOST_MOVES]
         count = legal_moves(states[0], legal)
         label_moves(states[0], legal, count, labels[first : first + count])
         weights[first : first + count] = 0
