@@ -63,7 +63,7 @@ def held_in(hands: str, known: Container[str]) -> Counter[str]:
     """How many of each piece are in hand. ValueError unless all are `known`: in upper case."""
     held = Counter[str]()
     pieces = re.findall(r"(\d*)(\D)", "" if hands == "-" else hands)
-    if not re.fullmatch(r"(\d*\D)+", hands) or any(piece.upper() not in known for _, piece in pieces):
+    if not re.fullmatch(r"((?!0+\D)\d*\D)+", hands) or any(piece.upper() not in known for _, piece in pieces):
         raise ValueError(f"{hands} are no pieces in hand")
     for number, piece in pieces:
         held[piece] += int(number or 1)
