@@ -1,4 +1,4 @@
-"""Shogi positions for the tests: turned round, reached by random play, and as the book's network sees them.
+"""Shogi positions for the tests: mirrored, reached by random play, and as the book's network sees them.
 
 The encoding of the book is slow and obvious here, and written without a look at the package's.
 """
@@ -12,7 +12,6 @@ import cshogi
 import numpy as np
 import shogi
 
-from pydlshogi.game import Position
 from pydlshogi.games.shogi.names import HELD
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.sfen import START_SFEN
@@ -32,26 +31,6 @@ def mirrored(sfen: str) -> str:
 def mirrored_usi(usi: str) -> str:
     """The move with left and right exchanged."""
     return re.sub("[1-9]", lambda file: str(10 - int(file[0])), usi)
-
-
-def turned(sfen: str) -> str:
-    """The same position with the board turned round and the colours exchanged."""
-    rows, side, hands, number = sfen.split()
-    pieces: list[str] = []
-    for character in rows:
-        if pieces and pieces[-1] == "+":
-            pieces[-1] += character
-        else:
-            pieces.append(character)
-    return " ".join(("".join(reversed(pieces)).swapcase(), "w" if side == "b" else "b", hands.swapcase(), number))
-
-
-def turned_move(usi: str) -> str:
-    """The same move on the turned board."""
-    turned_square = dict(zip(SQUARES, reversed(SQUARES), strict=True))
-    if usi[1] == "*":
-        return usi[:2] + turned_square[usi[2:]]
-    return turned_square[usi[:2]] + turned_square[usi[2:4]] + usi[4:]
 
 
 def random_positions(seed: int, games: int, plies: int = 150, start: str = START_SFEN) -> Iterator[ShogiPosition]:
@@ -108,19 +87,6 @@ def rows_of(path: Path) -> Iterator[list[str]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             yield line.split("\t")
-
-
-def perft(position: Position, depth: int) -> int:
-    """The number of lines of `depth` moves."""
-    moves = position.legal_moves()
-    if depth == 1:
-        return len(moves)
-    lines = 0
-    for move in moves.tolist():
-        position.push(move)
-        lines += perft(position, depth - 1)
-        position.pop()
-    return lines
 
 
 MOST_IN_HAND = dict(

@@ -15,7 +15,7 @@ import pytest
 import shogi
 from both_boards import perft_of
 from cshogi.dlshogi import FEATURES1_NUM, FEATURES2_NUM, make_input_features, make_move_label
-from positions import board_of, mates_within, naive_label, naive_planes, random_positions, rows_of, turned
+from positions import board_of, mates_within, naive_label, naive_planes, random_positions, rows_of
 from test_shogi import CHECKS, HANDICAPS, QUIET, ROOK_CHECKS, SHUFFLE
 
 from pydlshogi.encoding import Encoding, planes_of
@@ -23,7 +23,7 @@ from pydlshogi.game import DRAWN, UNDECIDED, Outcome
 from pydlshogi.games.shogi.encodings import BOOK, DLSHOGI, HISTORY, MOVES
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
-from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen
+from pydlshogi.games.shogi.sfen import START_SFEN, read_sfen, turned
 from pydlshogi.support.arrays import Int32Array
 from pydlshogi.uct.batch import Batch, Evaluations
 
@@ -35,7 +35,8 @@ ONE_MORE_THAN_A_SET = "8k/9/9/9/4p4/4R4/9/9/K8 b 18P 1"
 IN_CHECK = ("4k4/9/9/9/9/9/9/9/K3R4 w - 1", ["5a4a", "5i4i", "4a5a", "4i5i"])
 MORE_IN_HAND = ("9/8k/9/4p4/4R4/9/9/9/K8 b Pp 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b".split())
 LESS_IN_HAND = ("9/8k/9/9/4R4/9/9/9/K8 w 2p 1", "P*5d 5e5d 1b2b 5d5e 2b2a 9i8i 2a1b 8i9i".split())
-CHOSEN = {sfen for sfen, *_ in rows_of(Path(__file__).parent / "fixtures" / "perft.tsv")}
+PERFT = Path(__file__).parent / "fixtures" / "perft.tsv"
+CHOSEN = {sfen for sfen, *_ in rows_of(PERFT)}
 
 
 def chosen_positions() -> list[ShogiPosition]:
@@ -57,13 +58,14 @@ def positions_of_games(shared_data: Path, games: int) -> Iterator[ShogiPosition]
             yield from positions_along(START_SFEN, json.loads(line)["moves"].split())
 
 
-@pytest.mark.long
-def test_perft_of_known_positions(shared_data: Path) -> None:
-    rows = [row for row in rows_of(shared_data / "tests" / "perft.tsv") if int(row[2]) <= 20_000_000]
-    assert len(rows) > 350
+@pytest.mark.parametrize("rows", [39, pytest.param(350, marks=pytest.mark.long)])
+def test_perft(rows: int, request: pytest.FixtureRequest) -> None:
+    path = PERFT if rows == 39 else request.getfixturevalue("shared_data") / "tests" / "perft.tsv"
+    known = [row for row in rows_of(path) if int(row[2]) <= 20_000_000]
+    assert len(known) >= rows
     perft = perft_of(RULES)
-    for sfen, depth, lines, *_ in rows:
-        assert perft(read_sfen(sfen)[0][0], int(depth)) == int(lines), sfen
+    for sfen, depth, lines, *what in known:
+        assert perft(read_sfen(sfen)[0][0], int(depth)) == int(lines), (sfen, what)
 
 
 def verdict_of(board: cshogi.Board) -> Outcome | None:
@@ -85,6 +87,7 @@ def test_moves_keys_and_verdicts_are_those_of_cshogi_and_python_shogi() -> None:
         assert position.legal_moves().tolist() == list(map(cshogi.move16, board.legal_moves)), position.sfen()
         assert position.key() == board.zobrist_hash() & 2**63 - 1, position.sfen()
         assert (position.sfen(), position.check) == (board.sfen(), board.is_check())
+        assert position.fourfold() is None
         outcome = position.outcome()
         if outcome != verdict_of(board):
             assert outcome in (None, Outcome(1.0, plies=1)), position.sfen()

@@ -1,4 +1,4 @@
-"""The rules of shogi: perft, python-shogi as second opinion, repetitions, declaration, the last move, broken input."""
+"""The rules of shogi: python-shogi as second opinion, repetitions, declaration, the last move, broken input."""
 
 import random
 import re
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 import shogi
-from positions import SQUARES, board_of, mates_within, perft, random_positions, rows_of, turned, turned_move
+from positions import SQUARES, board_of, mates_within, random_positions, rows_of
 
 from pydlshogi.game import Outcome
 from pydlshogi.games.shogi.encodings import BOOK
+from pydlshogi.games.shogi.engine.book import flip_move
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
-from pydlshogi.games.shogi.sfen import START_SFEN
+from pydlshogi.games.shogi.sfen import START_SFEN, turned
 from pydlshogi.uct.batch import Batch
 
-FIXTURES = Path(__file__).parent / "fixtures"
 FULL_HANDS = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1"
 MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"
 """The position with 593 legal moves."""
@@ -37,13 +37,7 @@ HANDICAPS = (
 MATE_IN_ONE = DECLARED = Outcome(1.0, plies=1)
 DRAW = Outcome(0.5)
 PATH_DRAW = Outcome(0.5, by_path=True)
-PATH_WIN = Outcome(1.0, by_path=True)
 PATH_LOSS = Outcome(0.0, by_path=True)
-
-
-@pytest.mark.parametrize(("sfen", "depth", "lines", "what"), list(rows_of(FIXTURES / "perft.tsv")))
-def test_perft(sfen: str, depth: str, lines: str, what: str) -> None:
-    assert perft(ShogiPosition(sfen), int(depth)) == int(lines), what
 
 
 @pytest.mark.parametrize("sfen", [START_SFEN, UCHIFUZUME, PINNED, LAST_RANKS, MOST_MOVES, *HANDICAPS])
@@ -72,10 +66,6 @@ CHECKS = ["4i5i", "5a4a", "5i4i", "4a5a"]  # rook and king go to and fro, every 
 QUIET = ["9i8i", "5a6a", "8i9i", "6a5a"]  # back to the same position without a check
 
 
-def turned_moves(moves: list[str]) -> list[str]:
-    return [turned_move(move) for move in moves]
-
-
 def test_sennichite_takes_four_occurrences_at_the_game_and_two_in_the_tree() -> None:
     position = ShogiPosition()
     for ply, move in enumerate(3 * SHUFFLE, start=1):
@@ -93,33 +83,14 @@ def test_sennichite_takes_four_occurrences_at_the_game_and_two_in_the_tree() -> 
 def test_who_gives_check_with_every_move_loses(colour: str, moves: list[str], verdict: Outcome | None) -> None:
     """Seen by the side to move, which gives the checks in most."""
     black = ShogiPosition(ROOK_CHECKS, moves)
-    white = ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves))
+    white = ShogiPosition(turned(ROOK_CHECKS), map(flip_move, moves))
     assert (black if colour == "Black" else white).fourfold() == verdict
 
 
-def test_perpetual_check_at_the_game_and_in_the_tree() -> None:
-    """One quiet move of Black's, then a perpetual check: the draw of the quiet start does not save Black."""
+def test_a_quiet_start_saves_nobody_from_a_perpetual_check() -> None:
+    """One quiet move of Black's, then a perpetual check."""
     position = ShogiPosition("3k5/9/9/9/9/9/9/9/K4R3 b - 1", ["9i9h", "6a5a", *CHECKS, *CHECKS, *CHECKS])
     assert position.fourfold() == PATH_LOSS
-    for moves, verdict in ((CHECKS, PATH_LOSS), (CHECKS + CHECKS[:1], PATH_WIN), (QUIET, PATH_DRAW)):
-        assert ShogiPosition(ROOK_CHECKS, moves).outcome() == verdict
-        assert ShogiPosition(turned(ROOK_CHECKS), turned_moves(moves)).outcome() == verdict
-
-
-@pytest.mark.parametrize(
-    ("sfen", "moves", "verdict"),
-    [
-        # The rook takes a pawn and goes back; White drops another; the kings return. Black has a pawn more than then.
-        ("9/8k/9/4p4/4R4/9/9/9/K8 b p 1", "5e5d 1b2b 5d5e P*5d 9i8i 2b2a 8i9i 2a1b", PATH_WIN),
-        # The same with White to move: White has a pawn less.
-        ("9/8k/9/4p4/4R4/9/9/9/K8 w p 1", "1b2b 5e5d 2b2a 5d5e P*5d 9i8i 2a1b 8i9i", PATH_LOSS),
-    ],
-)
-def test_a_better_hand_on_the_same_board(sfen: str, moves: str, verdict: Outcome) -> None:
-    """Superior or inferior: worth a win or a loss in the tree, nothing at the game."""
-    for position in (ShogiPosition(sfen, moves.split()), ShogiPosition(turned(sfen), turned_moves(moves.split()))):
-        assert position.outcome() == verdict
-        assert position.fourfold() is None
 
 
 def test_fourfold_of_real_games(shared_data: Path) -> None:
@@ -275,7 +246,8 @@ KINGS = "4k4/9/9/9/9/9/9/9/4K4"
      ("4k4/9/9/P8/P8/9/9/9/4K4 b - 1", "two pawns of one side stand on one file"),
      ("4k4/9/9/9/4K4/9/9/9/4K4 b - 1", "one side has two kings"),
      ("9/9/9/9/9/9/9/9/9 b - 1", "neither side has a king"), (f"{KINGS} b K 1", "K are no pieces in hand"),
-     (f"{KINGS} b +P 1", r"\+P are no pieces in hand"), (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
+     (f"{KINGS} b +P 1", r"\+P are no pieces in hand"), (f"{KINGS} b R0G 1", "R0G are no pieces in hand"),
+     (f"{KINGS} b 2Rr 1", "3 pieces of kind R: a set has 2"),
      ("4k4/9/9/3R5/9/5r3/9/9/4K4 b R 1", "3 pieces of kind R: a set has 2"),
      ("4k4/9/4R4/9/9/9/9/9/4K4 b - 1", "the side that is not to move is in check"),
      ("4k4/4K4/9/9/9/9/9/9/9 b - 1", "the kings touch"), ("４k4/9/9/9/9/9/9/9/4K4 b - 1", "an sfen is plain ASCII")],
