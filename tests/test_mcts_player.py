@@ -13,13 +13,11 @@ from thinker import ALL_MOVES, Thinker, options_of
 from pydlshogi.evaluator import UniformEvaluator
 from pydlshogi.games.shogi.encodings import BOOK
 from pydlshogi.games.shogi.game import GAME as shogi
-from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.network.architecture import architecture_for
 from pydlshogi.network.weights import write_weights
 from pydlshogi.player import mcts_player
 from pydlshogi.player.allot import allot
-from pydlshogi.player.ask import ask
-from pydlshogi.player.base_player import HIGHEST_CP, BasePlayer, BestMove, Info, PlayerError
+from pydlshogi.player.base_player import HIGHEST_CP, BestMove, Info, PlayerError
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.player.lines import centipawns
 from pydlshogi.support.arrays import Records
@@ -370,13 +368,6 @@ def test_rules_chosen_after_the_position_hold_at_once() -> None:
     assert thinker.last.score_cp == centipawns(0.9, 756)
 
 
-def test_ponderhit_turns_pondering_into_a_timed_search() -> None:
-    thinker = Thinker(START, ("7g7f", "3c3d"), PV_Interval=0)
-    clock = Clock(Limits(ponder=True, btime=0, wtime=0, byoyomi=400))
-    answer = thinker.think(clock, lambda info: clock.hit() if (info.nodes or 0) > 300 else None)
-    assert answer.move in thinker.legal_moves()
-
-
 def test_bench_stops_when_asked_and_refuses_nonsense() -> None:
     thinker = Thinker()
     clock = Clock()
@@ -390,24 +381,12 @@ def test_bench_stops_when_asked_and_refuses_nonsense() -> None:
     assert list(thinker.player.bench(Thinker(MATED).position(), [], Clock())) == ["no legal move"]
 
 
-@pytest.fixture(scope="module")
-def player() -> BasePlayer:
-    player = shogi.mcts(options_of(Random_Ply=0, USI_Hash=64)).load()
-    player.prepare()
-    return player
-
-
-def answer(player: BasePlayer, sfen: str, *moves: str, nodes: int = 200) -> tuple[str, Info]:
-    player.new_game()
-    position = ShogiPosition(sfen, moves)
-    thought = ask(player, position, Clock(Limits(nodes=nodes)))
-    return thought.move, thought.lines[0]
-
-
-def test_bench_names_it_and_it_answers_as_people_do(player: BasePlayer) -> None:
-    network, speed = player.bench(ShogiPosition(), ["0.1"], Clock())
+def test_bench_names_it_and_it_answers_as_people_do() -> None:
+    thinker = Thinker(Backend="auto", USI_Hash=64)
+    network, speed = thinker.player.bench(thinker.position(), ["0.1"], Clock())
     assert re.match(r"pydlshogi\.npz: \w+ ", network)
     assert " playouts in " in speed
-    assert answer(player, START)[0] in {"7g7f", "2g2f"}
+    assert thinker.go(nodes=200).move in {"7g7f", "2g2f"}
     for opening in ("7g7f", "2g2f"):
-        assert answer(player, START, opening)[0] in {"3c3d", "8c8d"}
+        thinker.moves = (opening,)
+        assert thinker.go(nodes=200).move in {"3c3d", "8c8d"}

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from thinker import Thinker
 from usi_driver import InProcess
 
 from pydlshogi.evaluator import HashEvaluator
@@ -13,8 +14,7 @@ from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.position import ShogiPosition
 from pydlshogi.games.shogi.rules import RULES
 from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info
-from pydlshogi.player.clock import Clock, Limits
+from pydlshogi.player.base_player import BestMove, Engine
 from pydlshogi.uct.batch import Batch
 
 Make = Callable[[], Engine]
@@ -24,26 +24,14 @@ MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 DECLARABLE = "+R+R+B+BK4/GGGGSSSS1/9/9/9/9/9/9/4k4 b - 1"
 
 
-class Asked:
-    """A player that is ready, and its position."""
+def hashing(engine: Engine, sfen: str = START_SFEN, **options: object) -> Thinker:
+    """A player that asks no network."""
+    return Thinker(sfen, engine=engine, Backend="hash", **options)
 
-    def __init__(self, engine: Engine, sfen: str = START_SFEN, **options: object) -> None:
-        for name, value in {"Backend": "hash", **options}.items():
-            assert engine.options.set(name, str(value)) == ""
-        self.player: BasePlayer = engine.load()
-        self.player.prepare()
-        self.player.new_game()
-        self.position = engine.set_up(sfen)
-        self.said: list[Info] = []
 
-    def think(self, limits: Limits | None = None) -> BestMove | Checkmate:
-        self.said = []
-        clock = self.player.start_clock(self.position, Clock(limits))
-        return self.player.think(self.position, clock, self.said.append)
-
-    @property
-    def ratings(self) -> set[str]:
-        return {info.string for info in self.said[:-1]}
+def ratings(asked: Thinker) -> set[str]:
+    """What was said of the moves."""
+    return {info.string for info in asked.infos[:-1]}
 
 
 def opinion(position: ShogiPosition) -> tuple[dict[str, float], float]:
@@ -57,22 +45,22 @@ def opinion(position: ShogiPosition) -> tuple[dict[str, float], float]:
 
 @pytest.mark.parametrize("sfen", [START_SFEN, MIDDLE])
 def test_policy_player_plays_the_move_of_highest_prior(sfen: str) -> None:
-    asked = Asked(shogi.policy(), sfen)
-    answer = asked.think()
+    asked = hashing(shogi.policy(), sfen)
+    answer = asked.go()
     priors, value = opinion(ShogiPosition(sfen))
     best = max(priors, key=lambda move: priors[move])
     assert answer == BestMove(best)
-    assert asked.ratings == {f"{move:5} : {prior:.5f}" for move, prior in priors.items()}
-    assert asked.said[-1].pv == (best,)
-    assert asked.said[-1].win_rate == pytest.approx(value)
-    assert asked.said[-1].score_cp == round(756 * math.log(value / (1 - value)))
+    assert ratings(asked) == {f"{move:5} : {prior:.5f}" for move, prior in priors.items()}
+    assert asked.infos[-1].pv == (best,)
+    assert asked.infos[-1].win_rate == pytest.approx(value)
+    assert asked.infos[-1].score_cp == round(756 * math.log(value / (1 - value)))
 
 
 @pytest.mark.parametrize("batch", ["7", "1024"])
 @pytest.mark.parametrize("sfen", [START_SFEN, MIDDLE])
 def test_search1_player_plays_into_the_position_that_is_worst_for_the_opponent(sfen: str, batch: str) -> None:
-    asked = Asked(shogi.search1(), sfen, DNN_Batch_Size=batch)
-    answer = asked.think()
+    asked = hashing(shogi.search1(), sfen, DNN_Batch_Size=batch)
+    answer = asked.go()
     position = ShogiPosition(sfen)
     rates = {}
     for move in map(position.usi, position.legal_moves().tolist()):
@@ -82,14 +70,14 @@ def test_search1_player_plays_into_the_position_that_is_worst_for_the_opponent(s
         position.pop()
     best = max(rates, key=lambda move: rates[move])
     assert answer == BestMove(best)
-    assert asked.ratings == {f"{move:5} : {rate:.5f}" for move, rate in rates.items()}
-    assert asked.said[-1].pv == (best,)
+    assert ratings(asked) == {f"{move:5} : {rate:.5f}" for move, rate in rates.items()}
+    assert asked.infos[-1].pv == (best,)
 
 
 def test_search1_player_mates() -> None:
-    asked = Asked(shogi.search1(), MATE_IN_ONE)
-    assert asked.think() == BestMove("G*5b")
-    assert asked.said[-1].score_cp == 29999
+    asked = hashing(shogi.search1(), MATE_IN_ONE)
+    assert asked.go() == BestMove("G*5b")
+    assert asked.infos[-1].score_cp == 29999
 
 
 @pytest.fixture(params=[shogi.policy, shogi.search1])
@@ -100,24 +88,24 @@ def make(request: pytest.FixtureRequest) -> Make:
 def test_temperature_draws_more_freely_the_higher_it_is(make: Make) -> None:
     counts = []
     for temperature in ("0", "30", "10000"):
-        asked = Asked(make(), temperature=temperature, Random_Seed=1)
-        counts.append(len(Counter(asked.think() for _ in range(60))))
+        asked = hashing(make(), temperature=temperature, Random_Seed=1)
+        counts.append(len(Counter(asked.go() for _ in range(60))))
     assert 1 == counts[0] < counts[1] < counts[2]
 
 
 def test_a_seed_counts_from_when_it_is_set(make: Make) -> None:
-    asked = Asked(make(), MIDDLE, temperature=300)
+    asked = hashing(make(), MIDDLE, temperature=300)
     answers = []
     for _ in range(2):
         asked.player.options.set("Random_Seed", "7")
-        answers.append([asked.think() for _ in range(10)])
+        answers.append([asked.go() for _ in range(10)])
         asked.player.options.set("Random_Seed", "0")
-        asked.think()
+        asked.go()
     assert answers[0] == answers[1]
 
 
 def test_searchmoves(make: Make) -> None:
-    assert Asked(make()).think(Limits(searchmoves=("9g9f", "9z9z"))) == BestMove("9g9f")
+    assert hashing(make()).go(searchmoves=("9g9f", "9z9z")) == BestMove("9g9f")
 
 
 @pytest.fixture

@@ -118,7 +118,6 @@ def test_no_kernel_is_left_to_be_compiled_in_a_game() -> None:
     code = """
 from pydlshogi.games.shogi.game import GAME as shogi
 from test_mate import MATES
-from test_reflex_players import Asked
 from thinker import Thinker
 
 def play(thinker):
@@ -134,8 +133,8 @@ def play(thinker):
 
 for make, game in (
     (lambda: Thinker(Backend="hash", USI_Hash=1, MultiPV=600), play),
-    (lambda: Asked(shogi.policy()), Asked.think),
-    (lambda: Asked(shogi.search1()), Asked.think),
+    (lambda: Thinker(engine=shogi.policy(), Backend="hash"), Thinker.go),
+    (lambda: Thinker(engine=shogi.search1(), Backend="hash"), Thinker.go),
 ):
     act(make(), game)
 """

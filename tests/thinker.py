@@ -1,4 +1,4 @@
-"""The engine of shogi without a protocol: a position, a `go`, and all that is reported."""
+"""Engines of shogi without a protocol: a position, a `go`, and all that is reported."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +6,7 @@ from pydlshogi.game import PlayedPosition
 from pydlshogi.games.shogi.engine.options import MCTSPlayerOptions
 from pydlshogi.games.shogi.game import GAME as shogi
 from pydlshogi.games.shogi.sfen import START_SFEN
-from pydlshogi.player.base_player import BestMove, Info, play_moves
+from pydlshogi.player.base_player import BestMove, Engine, Info, play_moves
 from pydlshogi.player.clock import Clock, Limits
 
 ALL_MOVES = 600
@@ -21,11 +21,15 @@ def options_of(**values: object) -> MCTSPlayerOptions:
 
 
 class Thinker:
-    """It has no network and one thread, so that it always thinks the same, and does what the protocol does."""
+    """It does what the protocol does. Without an `engine` it searches, with no network and one thread, so that it
+    always thinks the same."""
 
-    def __init__(self, sfen: str = START_SFEN, moves: Sequence[str] = (), **options: object) -> None:
-        self.options = options_of(**{"Backend": "uniform", "USI_Hash": 16, "Random_Ply": 0, "Threads": 1, **options})
-        self.engine = shogi.mcts(self.options)
+    def __init__(
+        self, sfen: str = START_SFEN, moves: Sequence[str] = (), engine: Engine | None = None, **options: object
+    ) -> None:
+        self.engine = engine or shogi.mcts(options_of(Backend="uniform", USI_Hash=16, Random_Ply=0, Threads=1))
+        self.options = self.engine.options
+        self.set(**options)
         self.player = self.engine.load()
         self.remarks = list(self.player.prepare())
         self.player.new_game()
