@@ -1,10 +1,9 @@
 """Sparse networks: the compiled kernels against plain numpy, their files, and the rows that games make of positions."""
 
 import json
-import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from slow_sparse import exact, slow_predict
 from test_dobutsu import random_games
 
 from pydlshogi.encoding import Encoding, labels_of
-from pydlshogi.game import Position
 from pydlshogi.games.dobutsu.encodings import DOBUTSU, DOBUTSU_SPARSE
-from pydlshogi.games.dobutsu.position import DobutsuPosition
 from pydlshogi.games.dobutsu.rules import LABELS
 from pydlshogi.network.architecture import ModelError
 from pydlshogi.network.backend import BackendError
@@ -32,26 +29,11 @@ THREE_PARTS = DOBUTSU_SPARSE._replace(name="three_parts", label_parts=(7, 5, 3),
 """Rows of Dobutsu shogi with labels of nothing, in three parts."""
 
 
-def random_positions(start: Callable[[], Any], seed: int, count: int = 100) -> Iterator[Any]:
-    """Positions of random games, each as it stands."""
-    position, rng = start(), random.Random(seed)
-    for _ in range(count):
-        moves = position.legal_moves().tolist()
-        if not moves or position.outcome():
-            position = start()
-            moves = position.legal_moves().tolist()
-        yield position
-        position.push(rng.choice(moves))
-
-
-def batch_of(encoding: Encoding, positions: Iterator[Position], most_moves: int = 64) -> Batch:
-    batch = Batch(200, most_moves, encoding)
-    for position in positions:
+def some_positions() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As networks are asked about them."""
+    batch = Batch(200, 64, DOBUTSU_SPARSE)
+    for position, _ in islice(random_games(5, games=9), 100):
         batch.add(position, position.legal_moves())
-    return batch
-
-
-def asked(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return batch.packed[: len(batch)], batch.firsts[: len(batch) + 1], batch.labels
 
 
@@ -63,13 +45,11 @@ def save(path: Path, weights: Weights, seen_by: Encoding = DOBUTSU_SPARSE, **oth
 
 
 def test_kernels_compute_what_plain_numpy_computes(tmp_path: Path) -> None:
-    encoding, start = DOBUTSU_SPARSE, DobutsuPosition
-    weights = random_sparse_weights(encoding, 48, 40, 1)
-    backend = load_backend("auto", save(tmp_path / "net.npz", weights, encoding), [encoding])
-    given = asked(batch_of(encoding, random_positions(start, 5)))
+    weights, given = random_sparse_weights(DOBUTSU_SPARSE, 48, 40, 1), some_positions()
+    backend = load_backend("auto", save(tmp_path / "net.npz", weights), [DOBUTSU_SPARSE])
     priors, values = backend.predict(*given, 1.5)
-    for numbers, apart, far in ((quantised(weights, encoding), 1e-5, 0.01), (weights, 0.05, 0.3)):
-        slow_priors, slow_values = slow_predict(numbers, encoding, *given, 1.5)
+    for numbers, apart, far in ((quantised(weights, DOBUTSU_SPARSE), 1e-5, 0.01), (weights, 0.05, 0.3)):
+        slow_priors, slow_values = slow_predict(numbers, DOBUTSU_SPARSE, *given, 1.5)
         np.testing.assert_allclose(values, slow_values, atol=apart)
         np.testing.assert_allclose(priors, slow_priors, rtol=far)
     assert np.ptp(values) > 0.03
