@@ -18,7 +18,6 @@ from pydlshogi.player.options import Button, Combo, EngineOptions, Filename, Sea
 class ScriptedOptions(SearchOptions):
     playout = Spin("playout", 5, 1, 1000, help="playouts for a `go` without limits")
     words = Filename("Words", "", help="anything")
-    colour = Combo("Colour", "red", ("red", "green"), help="a choice")
     press = Button("Press", help="a button")
     load = Combo("Load", "quick", ("quick", "refused", "endless", "defect"), help="how `isready` goes")
 

@@ -4,6 +4,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -191,10 +192,8 @@ def test_in_the_mirror_it_plays_the_same() -> None:
 
 @pytest.fixture(scope="module")
 def gui() -> Iterator[InProcess]:
-    conversation = InProcess(engine_named("dobutsu"))
-    conversation.start()
-    yield conversation
-    conversation.close()
+    with closing(InProcess(engine_named("dobutsu"))) as conversation:
+        yield conversation.start()
 
 
 def test_it_comes_with_a_network() -> None:

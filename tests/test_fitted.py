@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -43,15 +44,8 @@ class Gui(InProcess):
 
 @pytest.fixture
 def engine() -> Iterator[Start]:
-    engines: list[Gui] = []
-
-    def start(make: Callable[[], Engine] = shogi.mcts, **chosen: object) -> Gui:
-        engines.append(Gui(make(), **chosen))
-        return engines[-1]
-
-    yield start
-    for each in engines:
-        each.close()
+    with ExitStack() as started:
+        yield lambda make=shogi.mcts, **chosen: started.enter_context(closing(Gui(make(), **chosen)))
 
 
 @pytest.fixture

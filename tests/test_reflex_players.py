@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 from thinker import Thinker
@@ -112,10 +113,8 @@ def test_searchmoves(make: Make) -> None:
 def engine(make: Make) -> Iterator[InProcess]:
     engine = make()
     engine.options.set("Backend", "hash")
-    conversation = InProcess(engine)
-    conversation.start()
-    yield conversation
-    conversation.close()
+    with closing(InProcess(engine)) as conversation:
+        yield conversation.start()
 
 
 def test_it_speaks_usi(engine: InProcess) -> None:

@@ -7,6 +7,7 @@ test_notation.py.
 import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 
 import cshogi
 import pytest
@@ -41,24 +42,15 @@ TOKENS = {"depth", "seldepth", "multipv", "score", "cp", "mate", "nodes", "nps",
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[InProcess]:
     """An engine that said readyok."""
-    conversation = InProcess(ENGINES[request.param]())
-    conversation.start()
-    yield conversation
-    conversation.close()
+    with closing(InProcess(ENGINES[request.param]())) as conversation:
+        yield conversation.start()
 
 
 @pytest.fixture
 def talk_to() -> Iterator[Talk]:
     """Starts a conversation with a player made for one test; it is not ready yet."""
-    conversations: list[InProcess] = []
-
-    def begin(player: ScriptedPlayer, keep_alive: float = PATIENCE) -> InProcess:
-        conversations.append(InProcess(player.engine(), keep_alive))
-        return conversations[-1]
-
-    yield begin
-    for conversation in conversations:
-        conversation.close()
+    with ExitStack() as begun:
+        yield lambda player, keep_alive=PATIENCE: begun.enter_context(closing(InProcess(player.engine(), keep_alive)))
 
 
 def answers(lines: list[str]) -> list[str]:
@@ -511,12 +503,11 @@ def legal(moves: tuple[str, ...]) -> list[str]:
 @pytest.mark.parametrize(("hit", "answer"), [("ponderhit", "bestmove resign"), ("stop", "bestmove 5i")])
 def test_a_search_that_ended_before_the_hit_plays_as_one_that_did_not(hit: str, answer: str) -> None:
     """While pondering nobody resigns, since the move may never be asked for; all moves here lose to a gold."""
-    engine = InProcess(mcts_engine())
-    engine.start()
-    engine.send("position sfen 4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "go ponder btime 60000 wtime 60000")
-    engine.wait_for_thought()
-    assert engine.go(hit)[-1].startswith(answer)
-    engine.close()
+    with closing(InProcess(mcts_engine())) as engine:
+        engine.start()
+        engine.send("position sfen 4k4/9/9/9/9/9/4g4/9/4K4 b g 1", "go ponder btime 60000 wtime 60000")
+        engine.wait_for_thought()
+        assert engine.go(hit)[-1].startswith(answer)
 
 
 @pytest.mark.parametrize(("sfen", "move"), [(MATED, "resign"), (DECLARABLE, "win"), (ONE_MOVE, "5i5h")])
@@ -663,7 +654,6 @@ def test_what_people_ask_for(engine: InProcess) -> None:
     assert engine.settle()
 
 
-@pytest.mark.parametrize("question", ["getoption Nonsense"])
-def test_a_question_that_has_no_answer_is_one_error(engine: InProcess, question: str) -> None:
-    engine.send(question)
+def test_a_question_that_has_no_answer_is_one_error(engine: InProcess) -> None:
+    engine.send("getoption Nonsense")
     assert len(errors(engine.settle())) == 1

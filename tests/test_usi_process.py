@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import cshogi.cli
@@ -26,15 +27,10 @@ on_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signa
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., OverPipes]]:
     """Starts engine processes; none is left over after the test."""
-    started: list[OverPipes] = []
-
-    def begin(command: list[str] | None = None, **environment: str) -> OverPipes:
-        started.append(OverPipes(command or ENGINES["scripted"], tmp_path / "state", environment))
-        return started[-1]
-
-    yield begin
-    for engine in started:
-        engine.close()
+    with ExitStack() as started:
+        yield lambda command=ENGINES["scripted"], **environment: started.enter_context(
+            closing(OverPipes(command, tmp_path / "state", environment))
+        )
 
 
 @pytest.fixture
