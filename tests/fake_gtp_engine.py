@@ -1,6 +1,6 @@
 """A GTP engine that plays from a script: ANSWERS[ply] at each ply of the game, `resign` after the last.
 
-Beside moves it knows: `die` (ends at once), `silent` (never answers), `error` (GTP's `?`), `late=SECONDS=MOVE`.
+Beside moves it knows: `die` (ends at once), `error` (GTP's `?`), `late=SECONDS=MOVE`.
 """
 
 import argparse
@@ -47,8 +47,6 @@ def main() -> None:
                 return
         if answer == "die":
             os._exit(1)
-        if answer == "silent":
-            continue
         if answer == "error":
             print("? out of ideas\n", flush=True)
             continue

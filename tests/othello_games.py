@@ -14,6 +14,7 @@ from pydlshogi.games.othello.engine.patterns import CLASSES, NUMBERS, STAGES
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
 from pydlshogi.games.othello.rules import START, Position, move_name
+from pydlshogi.games.othello.squares import turned
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.player.base_player import BasePlayer, BestMove, Checkmate, Engine, Info, Report
 from pydlshogi.player.clock import Clock, Limits
@@ -40,6 +41,12 @@ def random_position(seed: int, empties: int) -> Position:
                 return position
             position = position.play(move)
     raise AssertionError("no game came that far")
+
+
+def lying(position: Position, turn: int) -> Position:
+    """The position on a board that lies as TURNED[turn] says."""
+    mover, opponent = (int(turned(np.uint64(discs), turn)) for discs in (position.mover, position.opponent))
+    return Position(mover, opponent, position.black_to_move)
 
 
 def number_on(position: Position, squares: tuple[int, ...]) -> int:

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 import tomllib
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
 import pytest
+from test_package import made_up
 
 ROOT = Path(__file__).resolve().parent.parent
 DECLARED = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -62,12 +62,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for requirement in tomllib.loads(DECLARED)["project"]["dependencies"]:
         name, version = re.fullmatch(r"([\w-]+)>=([\d.]+),<[\d.]+(?:;.*)?", requirement).groups()
         name = name.replace("-", "_")
-        info = f"{name}-{version}.dist-info"
-        with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-            wheel.writestr(f"{name}/__init__.py", "")
-            wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-            wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-            wheel.writestr(f"{info}/RECORD", "")
+        made_up(folder, name, {f"{name}/__init__.py": ""}, version)
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from othello_games import random_position, random_weights
+from othello_games import lying, random_position, random_weights
 
 from pydlshogi.entry import NO_NAMES
 from pydlshogi.games.othello import openings as othello
@@ -16,8 +16,7 @@ from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, key_of, read_openings, standing
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
-from pydlshogi.games.othello.rules import START, Position, move_name, parse_move
-from pydlshogi.games.othello.squares import turned
+from pydlshogi.games.othello.rules import START, move_name, parse_move
 from pydlshogi.games.othello.transcript import parse_transcript
 from pydlshogi.player.ask import Thought
 from pydlshogi.player.options import apply_settings
@@ -45,8 +44,7 @@ BOOK = book_of(f5=-2, f5d6=3, f5f6=-2, f5f4=8)
 @pytest.mark.parametrize("turn", range(8))
 def test_a_position_is_the_same_however_it_lies(turn: int) -> None:
     position = random_position(0, 40)
-    mover, opponent = (int(turned(np.uint64(discs), turn)) for discs in (position.mover, position.opponent))
-    other = Position(mover, opponent, position.black_to_move)
+    other = lying(position, turn)
     assert len(other.moves()) == len(position.moves())
     assert standing(position) == standing(other)
     assert key_of(position) == key_of(other) != key_of(position.play(position.moves()[0]))

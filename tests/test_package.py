@@ -48,11 +48,11 @@ def test_all_of_the_package_is_in_it_and_its_commands_lead_somewhere(wheel: zipf
         assert module.startswith("pydlshogi.games.") or callable(import_module(module).main)
 
 
-def made_up(folder: Path, name: str, files: Mapping[str, str]) -> Path:
+def made_up(folder: Path, name: str, files: Mapping[str, str], version: str = "1.0") -> Path:
     """A wheel of these files."""
-    path = folder / f"{name}-1.0-py3-none-any.whl"
-    info = f"{name}-1.0.dist-info"
-    about = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "RECORD": ""}
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    about = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "RECORD": ""}
     about["WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     with zipfile.ZipFile(path, "w") as archive:
         for file, text in {**files, **{f"INFO/{file}": text for file, text in about.items()}}.items():
