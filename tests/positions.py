@@ -64,6 +64,13 @@ def board_of(position: ShogiPosition) -> cshogi.Board:
     return board
 
 
+def recorded(position: np.void) -> cshogi.Board:
+    """The board of a recorded position."""
+    board = cshogi.Board()
+    board.set_hcp(np.ascontiguousarray(position["hcp"]))
+    return board
+
+
 def mates_within(board: cshogi.Board, plies: int) -> bool:
     """Whether there is a mate within `plies`, by trying every check and every evasion."""
     for move in list(board.legal_moves) if plies > 0 else ():

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both_boards import compared, perft_of
-from web_board import SETTINGS, served
+from web_board import ROOT, SETTINGS, served
 
 from pydlshogi import cycle
 from pydlshogi.analysis_server.pool import Pool
@@ -29,7 +29,6 @@ from pydlshogi.web import __main__ as board
 from pydlshogi.web.table import setup
 from utils import match
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "a-game.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`(connect4/\w+\.py)`\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 SHORTER = "--minutes 0.03 --workers 1 --games 8 --playouts 8 --depth 1 --channels 8 --batch-size 16 --shards 1"

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from usi_driver import PATIENCE
+from usi_driver import PATIENCE, ROOT
 
 from pydlshogi.analysis_server.__main__ import main
 from pydlshogi.analysis_server.pool import Answer, Pool, Question
 from pydlshogi.analysis_server.server import Server
 
-ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4"}
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"

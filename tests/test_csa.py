@@ -26,9 +26,8 @@ from pydlshogi.player.base_player import BestMove, Checkmate, Info, Report
 from pydlshogi.player.clock import Clock, Limits
 from pydlshogi.support import OneLineError
 from tests.scripted_player import ScriptedPlayer, names
-from tests.usi_driver import PATIENCE
+from tests.usi_driver import PATIENCE, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SERVER = ROOT.parent / "shogi-server" / "shogi-server"
 """In a checkout of https://github.com/TadaoYamaoka/shogi-server beside ours."""
 START = """\

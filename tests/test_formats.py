@@ -15,6 +15,7 @@ from pydlshogi.games.shogi.training.formats import load, read_parts
 from pydlshogi.games.shogi.training.game_formats import HCPE3, HCPE3_MOVE, HCPE3_VISITS
 from pydlshogi.games.shogi.training.recorded import read_sets
 from pydlshogi.games.shogi.training.records import DRAW, LOSS, NO_RESULT, POSITION, WIN, Positions, pack
+from tests.positions import recorded
 from tests.random_games import random_games
 from utils import convert
 
@@ -218,10 +219,8 @@ def test_noise_is_left_out_in_a_line_each_file(suffix: str, files: Path, capsys:
     (files / f"noise{suffix}").write_bytes(generator.randbytes(5000))
     assert convert.main([str(files / f"noisy{suffix}"), str(files / f"noise{suffix}"), str(files / "out.hcpe")]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 2
-    board = cshogi.Board()
     for position in positions_in(files / "out.hcpe"):
-        board.set_hcp(np.ascontiguousarray(position["hcp"]))
-        origin = position["move"] >> 7 & 127
+        board, origin = recorded(position), position["move"] >> 7 & 127
         assert origin > 80 or board.piece(origin) >> 4 == board.turn
 
 

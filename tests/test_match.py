@@ -14,7 +14,7 @@ from select import select
 import pytest
 from cshogi.elo import Elo as SingleGames
 from scripted_engines import games, heard, scripted
-from usi_driver import PATIENCE
+from usi_driver import PATIENCE, ROOT
 
 from pydlshogi.games.shogi.kifu.csa import parse
 from pydlshogi.support import OneLineError
@@ -26,7 +26,6 @@ from utils.match import main
 
 pytestmark = pytest.mark.lent_worker(match_program)
 
-ROOT = Path(__file__).resolve().parent.parent
 OPENING = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"]
 
 on_posix = pytest.mark.skipif(os.name != "posix", reason="names programs, files and reasons of POSIX")

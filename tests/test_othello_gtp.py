@@ -4,19 +4,16 @@ import os
 import queue
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
-from usi_driver import PATIENCE
+from usi_driver import PATIENCE, ROOT
 
 from pydlshogi.game import PlayedPosition
 from pydlshogi.games.othello.protocols.gtp import Gtp, interrupts
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine, read_ahead
 from pydlshogi.player.base_player import BestMove, Checkmate, Report
 from pydlshogi.player.clock import Clock, Limits
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def answers(engine: LoadedEngine, *lines: str) -> list[str]:

@@ -4,11 +4,10 @@ import queue
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from othello_games import Broken, LowestSquare, Waiting, loaded, speaking
-from usi_driver import PATIENCE
+from usi_driver import PATIENCE, ROOT
 
 from pydlshogi.games.othello.protocols.loaded_engine import read_ahead
 from pydlshogi.games.othello.protocols.nboard import NBoard, interrupts
@@ -16,7 +15,6 @@ from pydlshogi.games.othello.rules import Position
 from pydlshogi.games.othello.transcript import Transcript, game_of, ggf, parse_transcript
 from pydlshogi.player.clock import Limits
 
-ROOT = Path(__file__).resolve().parent.parent
 GAME = ggf(parse_transcript("f5d6"))
 
 

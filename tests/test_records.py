@@ -34,7 +34,7 @@ from pydlshogi.games.shogi.training.records import (
 from pydlshogi.training.examples import batch_of
 from pydlshogi.training.settings import DatasetError
 from pydlshogi.uct.batch import Batch
-from tests.positions import mirrored, mirrored_usi
+from tests.positions import mirrored, mirrored_usi, recorded
 from tests.random_games import random_games, write_jsonl
 
 
@@ -49,9 +49,7 @@ def test_everything_is_seen_by_the_side_to_move() -> None:
     assert packed[["ply", "length"]].tolist() == [(0, 3), (1, 3), (2, 3)]
     board = cshogi.Board()
     for row, usi in zip(packed, ("7g7f", "3c3d", "2g2f"), strict=True):
-        there = cshogi.Board()
-        there.set_hcp(row["hcp"])
-        assert there.sfen().split()[:3] == board.sfen().split()[:3]
+        assert recorded(row).sfen().split()[:3] == board.sfen().split()[:3]
         assert cshogi.move_to_usi(int(row["move"])) == usi
         board.push_usi(usi)
 
@@ -238,8 +236,7 @@ def test_batches_are_the_planes_and_labels_of_their_positions_and_mirrors() -> N
     assert batch.weights.tolist() == batch.value_weights.tolist() == [1] * len(rows)
     kinds = set()
     for i, row in enumerate(rows[chosen]):
-        board = cshogi.Board()
-        board.set_hcp(row["hcp"])
+        board = recorded(row)
         usi = cshogi.move_to_usi(int(row["move"]))
         if turns[i]:
             board, usi = cshogi.Board(mirrored(board.sfen())), mirrored_usi(usi)

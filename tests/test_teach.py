@@ -3,7 +3,6 @@
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import cshogi
 import numpy as np
@@ -13,6 +12,7 @@ from pydlshogi.games.shogi.sparse import SPARSE
 from pydlshogi.games.shogi.training.formats import load
 from pydlshogi.games.shogi.training.recorded import Recorded, ValueTarget
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions
+from tests.positions import recorded
 from tests.random_games import random_games, write_jsonl
 from utils.arena.engines import command_line
 from utils.lab import teach
@@ -41,12 +41,6 @@ def arguments(folder: Path, *more: str, engine: tuple[str, ...] = (), option: st
     return [command, option, "--nodes=7", f"--out={folder / 'taught'}", *places, "--workers=1", *more]
 
 
-def board_of(position: Any) -> Any:
-    board: Any = cshogi.Board()
-    board.set_hcp(np.ascontiguousarray(position["hcp"]))
-    return board
-
-
 def taught_in(folder: Path) -> Positions:
     return load(folder, "train", folder)
 
@@ -62,20 +56,20 @@ def test_odd_positions_lie_beside_the_records_and_say_what_the_engine_says(folde
     asked = log.read_text().splitlines()
     assert 50 < len(taught) == len(asked) <= 60
     assert len({line.split()[0] for line in asked}) == 1
-    known = {without_number(board_of(each).sfen()) for each in load(folder / "games.jsonl", "train", folder)}
+    known = {without_number(recorded(each).sfen()) for each in load(folder / "games.jsonl", "train", folder)}
     for position, line in zip(taught, asked, strict=True):
         question = line.removeprefix("7 ")
-        board = board_of(position)
+        board = recorded(position)
         assert without_number(board.sfen()) == without_number(question.removeprefix("sfen "))
         assert position["eval"] == len(question)
         assert position["result"] == NO_RESULT
         legal = {cshogi.move16(move): cshogi.move_to_usi(move) for move in board.legal_moves}
         assert legal[position["move"]] == sorted(legal.values())[len(question) % len(legal)]
         assert position["before"][0] != 0
-    assert sum(without_number(board_of(each).sfen()) in known for each in taught) < len(taught) / 4
+    assert sum(without_number(recorded(each).sfen()) in known for each in taught) < len(taught) / 4
     examples = Recorded(taught, SPARSE, ValueTarget(0.6, 600.0)).examples(np.arange(len(taught)))
     assert (examples.weights.sum(), examples.value_weights.all()) == (len(taught), True)
-    assert np.diff(examples.firsts).tolist() == [len(list(board_of(each).legal_moves)) for each in taught]
+    assert np.diff(examples.firsts).tolist() == [len(list(recorded(each).legal_moves)) for each in taught]
 
 
 def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(folder: Path) -> None:
@@ -92,9 +86,9 @@ def test_games_teach_the_best_moves_and_results_only_after_the_last_random_one(f
             with_result += known.any()
             assert follows.mean() > 0.8
             for before, after in pairwise(game):
-                board = board_of(before)
+                board = recorded(before)
                 board.push_move16(int(after["before"][0]))
-                assert without_number(board.sfen()) == without_number(board_of(after).sfen())
+                assert without_number(board.sfen()) == without_number(recorded(after).sfen())
                 assert after["before"][1] == before["before"][0]
             results = game["result"][known]
             assert (results[1:] == -results[:-1]).all()

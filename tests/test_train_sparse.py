@@ -19,7 +19,7 @@ from pydlshogi.games.shogi.training.huffman import states_of  # noqa: E402
 from pydlshogi.games.shogi.training.recorded import Recorded, Searched, Several, ValueTarget  # noqa: E402
 from pydlshogi.games.shogi.training.records import NO_RESULT, POSITION, Positions, pack, pack_units  # noqa: E402
 from pydlshogi.training.sparse import LARGEST_ROW_WEIGHT, SparseNet  # noqa: E402
-from tests.positions import mirrored, mirrored_usi  # noqa: E402
+from tests.positions import mirrored, mirrored_usi, recorded  # noqa: E402
 from tests.random_games import random_games, write_jsonl  # noqa: E402
 from utils import convert  # noqa: E402
 
@@ -107,8 +107,7 @@ def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images()
     rows = np.flatnonzero(np.arange(len(positions)) % 10 == 0)  # those without the moves that led to them
     plain, turned = source.examples(rows), source.examples(rows, np.ones(len(rows), np.bool_))
     for i, row in enumerate(rows.tolist()):
-        board = cshogi.Board()
-        board.set_hcp(np.ascontiguousarray(positions["hcp"][row]))
+        board = recorded(positions[row])
         usi = cshogi.move_to_usi(int(positions["move"][row]))
         for examples, sfen, move in ((plain, board.sfen(), usi), (turned, mirrored(board.sfen()), mirrored_usi(usi))):
             position = ShogiPosition(sfen)
