@@ -151,7 +151,7 @@ class ReplayedBoards:
     def _played(self, table: Tree, paths: Paths, row: Record) -> Position:
         """The position at the end of the path of `row`."""
         position = self._roots[int(row["tree"])].copy()
-        steps = paths.steps[row["first"] : row["first"] + row["length"]]
+        steps = paths.steps[row["first_step"] : row["first_step"] + row["length"]]
         for move in table.moves[table.nodes["first"][steps["node"]] + steps["edge"]].tolist():
             position.push(move)
         return position

@@ -38,7 +38,7 @@ class Costs(NamedTuple):
     """What is held back for a move that is answered without an evaluation; infinite: not known."""
 
 
-NOTHING: Final = Costs()
+NO_COSTS: Final = Costs()
 _LONGEST_GAME: Final = 512
 """Plies for which a clock without byoyomi should last where no `draw_ply` ends the game before."""
 ORDINARY_GAME: Final = 256
@@ -53,7 +53,7 @@ _AT_ONCE: Final = 2.0
 move that was thought about says little of it: after a search the answer waits for the processor."""
 
 
-def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: Costs = NOTHING) -> Budget:
+def allot(limits: Limits, turn: int, ply: int, settings: ClockSettings, costs: Costs = NO_COSTS) -> Budget:
     """What this move may cost.
 
     turn: 0 when Black moves, 1 when White does. ply: the number of the move to be played, 1 at the start of a game.

@@ -196,7 +196,7 @@ class MCTSOptions(NetworkOptions, SearchOptions):
         """Whether the user asks for the best move and plays no game."""
         return clock.analysing or self.consideration_mode
 
-    def plies_seen(self, plies: int) -> int:
+    def longest_win_seen(self, plies: int) -> int:
         """Of wins within `plies`, the longest to look for: below full skill no longer than the level, to miss some."""
         return plies if self.skill_level == FULL_SKILL else min(self.skill_level, plies)
 

@@ -89,7 +89,7 @@ def _fate(selection: Selection, row: Record) -> int:
         key = row.key ^ selection.salts[row.tree]
         slot = slot_of(selection.tree, key, ply)
         row.node = selection.tree.slots[slot]
-        if row.node == NONE:  # and so it stays where there is no room
+        if row.node == NONE:
             row.node = insert(selection.tree, slot, key, row.board_key, ply)
     node = wide(row.node)
     unmet = row.ending == AT_LEAF or (row.ending == NEW and (node == NONE or nodes[node].state == LEAF))
@@ -126,7 +126,7 @@ def _ask(selection: Selection, row: Record, request: int) -> None:
 def _settle(tree: Tree, row: Record, steps: Records) -> None:
     """Link a path to its end; back it up if its value is known, undo it if it collided."""
     nodes, stats = tree.nodes, tree.stats
-    first, depth = wide(row.first), wide(row.length)
+    first, depth = wide(row.first_step), wide(row.length)
     if row.ending == NEW:
         last = steps[first + depth - 1]
         stats[nodes[last.node].stats + last.edge].child = row.node
@@ -215,7 +215,7 @@ def backup(
         row = rows[i]
         if row.request != NONE:
             # NONE as the end: a node that was just evaluated proves nothing.
-            backup_path(tree, steps, wide(row.first), wide(row.length), NONE, float(values[row.request]))
+            backup_path(tree, steps, wide(row.first_step), wide(row.length), NONE, float(values[row.request]))
     release(tree.lock)
 
 

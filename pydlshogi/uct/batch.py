@@ -30,7 +30,7 @@ class Batch:
         self.keys: Uint64Array = np.zeros(capacity, np.uint64)
         """uint64 [capacity]: the key of each position."""
         self.firsts: Int32Array = np.zeros(capacity + 1, np.int32)
-        """int32 [capacity + 1]: where the labels of each position begin, and the last end."""
+        """int32 [capacity + 1]: where the labels of each position begin, and those of the last end."""
         self.labels: Int32Array = np.zeros(capacity * most_moves, np.int32)
         """int32 [all legal moves]: their labels, position after position; a position that does not expand has none."""
         self.packed: Uint32Array = np.zeros((capacity, encoding.words if encoding else 0), np.uint32)

@@ -105,7 +105,7 @@ class StoredBoards:
         return rows, playouts, requests
 
     def add_to_batch(self, paths: Paths, requests: int, batch: Batch) -> int:
-        """Add the positions of the first `requests` rows asked for to `batch`; returns the number of the first."""
+        """Add the `requests` positions that are asked for to `batch`; returns the number of the first there."""
         first = batch.take(requests)
         self._add_to_batch(
             paths,
@@ -171,7 +171,7 @@ def _apply_rules(
         row.count = 0
         if row.ending == COLLIDED:
             continue
-        first, length = wide(row.first), wide(row.length)
+        first, length = wide(row.first_step), wide(row.length)
         if length == 0 or row.ending == REPEATED:
             ends[i] = states[row.node]
         else:

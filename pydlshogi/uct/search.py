@@ -58,7 +58,7 @@ class Leaves:
         """Room for up to `playouts` playouts."""
         most = 2 * playouts + 1  # as many collisions, until the batch is cut short
         self.playouts = 0
-        """Playouts begun, those included that were backed up at once; without those that were undone."""
+        """Playouts begun: also those that were backed up at once, but not those that were undone."""
         self._room = playouts
         self._paths = Paths(
             rows=np.zeros(most, ROW),
@@ -69,7 +69,7 @@ class Leaves:
         )
         self._rows = 0
         self._requests = 0
-        self._first = 0
+        self._first_position = 0
         """The number of the first position asked for in its batch."""
         self._first_priors: Int32Array = np.zeros(0, np.int32)
         """int32 [requests]: where the priors of each position begin."""
@@ -185,15 +185,15 @@ class Search:
         leaves._rows, leaves.playouts, leaves._requests = (
             self.boards.select_leaves(selection, paths) if most else (0, 0, 0)
         )
-        leaves._first = self.boards.add_to_batch(paths, leaves._requests, batch)
-        leaves._first_priors = batch.firsts[leaves._first : leaves._first + leaves._requests].copy()
+        leaves._first_position = self.boards.add_to_batch(paths, leaves._requests, batch)
+        leaves._first_priors = batch.firsts[leaves._first_position :][: leaves._requests].copy()
         return leaves
 
     def backup(self, leaves: Leaves, evaluations: Evaluations) -> None:
         """Expand the nodes of `leaves` and back up their values; `evaluations` are those of the whole batch."""
         paths = leaves._paths
         rows = paths.rows[: leaves._rows]
-        requests = slice(leaves._first, leaves._first + leaves._requests)
+        requests = slice(leaves._first_position, leaves._first_position + leaves._requests)
         values = evaluations.values[requests]
         expand_and_backup(
             self.table.tree,

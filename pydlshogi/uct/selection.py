@@ -56,7 +56,7 @@ def select(selection: Selection, rows: Records, steps: Records) -> tuple[int, in
         while begun < most and collisions <= most and used < len(rows) and step + MAX_DEPTH <= len(steps):
             row = rows[used]
             row.tree = root
-            row.first = step
+            row.first_step = step
             _descend(selection, row, steps)
             if row.ending == COLLIDED:
                 collisions += 1
@@ -80,7 +80,7 @@ def select(selection: Selection, rows: Records, steps: Records) -> tuple[int, in
 @inlined
 def _descend(selection: Selection, row: Record, steps: Records) -> None:
     """Walk down from the root. `row` has its tree and first step; it gets where and how the playout ends."""
-    tree, first = selection.tree, wide(row.first)
+    tree, first = selection.tree, wide(row.first_step)
     nodes, stats = tree.nodes, tree.stats
     node = wide(selection.roots[row.tree].node)
     depth = 0
@@ -134,7 +134,7 @@ def _arrive(selection: Selection, row: Record, steps: Records, node: int, depth:
     if selection.repeats:
         past = selection.past[row.tree, : selection.roots[row.tree].past]
         residues = selection.residues[row.tree]
-        if same_board(steps, wide(row.first), depth, past, residues, nodes[node].board_key, SHORTEST_CYCLE):
+        if same_board(steps, wide(row.first_step), depth, past, residues, nodes[node].board_key, SHORTEST_CYCLE):
             return REPEATED
     if nodes[node].state != LEAF:
         return DESCENDING
@@ -153,7 +153,7 @@ def _followed_edge(selection: Selection, node: int, at_root: bool) -> int:
     tree = selection.tree
     visited = wide(tree.nodes[node].visited_edges)
     edge = NONE
-    # Where there is no room for a STAT, once more among the edges that have one.
+    # Without room for another STAT the choice is among the edges that have one.
     for most in (wide(tree.nodes[node].count), visited):
         edge = _best_edge(tree, node, most, selection.puct[0], at_root, selection.only)
         if edge >= visited:

@@ -142,7 +142,7 @@ class Tree(NamedTuple):
     """The addresses of the table's Mutex."""
 
 
-# Playouts
+# Playouts: a ROW is one of the batch under way, a STEP is an edge of its path
 
 MAX_BATCH: Final = 1024
 """Most playouts of one tree in one batch."""
@@ -191,8 +191,8 @@ ROW: Final = np.dtype(
         ("board_key", np.uint64),
         ("value", np.float64),  # for the side to move where it ends
         ("tree", np.int32),  # which root it began at
-        ("first", np.int32),  # its first step
-        ("length", np.int32),  # how many steps it has
+        ("first_step", np.int32),
+        ("length", np.int32),  # how many steps follow from there on
         ("node", np.int32),  # where it ends, or NONE
         ("request", np.int32),  # the evaluation it waits for, or NONE
         ("count", np.int32),  # legal moves where it ends

@@ -143,7 +143,7 @@ class ShogiMateSearcher(MateSearcher):
         self._compiled = True
 
     def longest_win(self, options: MCTSPlayerOptions) -> int:
-        return options.plies_seen(options.mate_root_search)
+        return options.longest_win_seen(options.mate_root_search)
 
     def nodes_per_batch(self, options: MCTSPlayerOptions) -> int:
         return options.mate_search_nodes

@@ -78,5 +78,5 @@ class MCTSPlayerOptions(MCTSOptions):
 
     def rule_settings(self, position: PlayedPosition) -> "Records":
         settings = position.settings.copy()
-        settings["mate_plies"] = max(1, self.plies_seen(int(self.mate_leaf_search)))
+        settings["mate_plies"] = max(1, self.longest_win_seen(int(self.mate_leaf_search)))
         return settings
