@@ -200,7 +200,8 @@ def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str)
      ('[Event "?"]\n[Site "kurnik"]\n[Black "one"]\n\n1. f5 d6 2. c3\nd3 3. c4 0-64', ["kurnik one: f5d6c3d3c4"]),
      ('[Black "one"]\n[Date "2001"]\n1. F5 D6\n3. C3\n34-30\n[Date "2002"]\n1. F5', ["one2001: f5d6c3", "2002: f5"]),
      ('[Site "edax"]\n\n 1. f5 d6\n2. c3\n{one wins 33-31} 1-0\n\n\n1. f5 *', ["edax: f5d6c3", ": f5"]),
-     (f"{BOARD} X;f5d6c3\nf5, d6", [": f5d6c3", ": f5d6"]),
+     (f"{BOARD} X;f5d6c3\nf5, d6", [": f5d6c3", ": f5d6"]), ("(;GM[2]PB[one];B[f5]\n;W[d6])", ["one: f5d6"]),
+     ("(;GM[2]PC[x]AB[d6][e4][d5]AW[d4][e5]PL[W]RE[W+4]W[d7];)", [f"x {BOARD[:43]}X{BOARD[44:]} O: d7"]),
      ("\n".join([*re.findall("." * 8, BOARD), "X f5"]), [": f5"]), (f"{MIDDLE} X; G8:+18\n", [f"{MIDDLE} X: "])],
 )  # fmt: skip
 def test_othello_of_programs_goes_over_lines(text: str, games: list[str]) -> None:
@@ -210,6 +211,6 @@ def test_othello_of_programs_goes_over_lines(text: str, games: list[str]) -> Non
 
 
 def test_what_is_opened_and_what_is_not() -> None:
-    assert {".obf", ".pgn"} <= {*suffixes()}
+    assert {".obf", ".pgn", ".sgf"} <= {*suffixes()}
     with pytest.raises(OpenError, match="a1, cannot be played"):
         begin("othello", f"{BOARD} X f5 a1")

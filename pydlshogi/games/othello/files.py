@@ -1,4 +1,4 @@
-"""Records of Othello on the board: WTHOR, GGF and transcripts."""
+"""Records of Othello on the board: WTHOR, GGF, SGF and transcripts."""
 
 from functools import partial
 from typing import Any, Final
@@ -84,4 +84,4 @@ def _typed(text: str) -> RecordedGame | None:
     return opened[0]() if opened else None
 
 
-FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf", ".obf", ".pgn"), _typed)
+FILES: Final = GameFiles(_opened, _saved, (".wtb", ".ggf", ".obf", ".pgn", ".sgf"), _typed)

@@ -1,5 +1,5 @@
 """A game of Othello as records know it, and as text: as one line, its moves one after the other, `f5d6c3`; and in GGF,
-the format of the Generic Game Server and of NBoard, `(;GM[Othello]PB[...]BO[8 ...]B[f5]W[d6/1.00/2];)`.
+the format of the Generic Game Server and of NBoard, `(;GM[Othello]PB[...]BO[8 ...]B[f5]W[d6/1.00/2];)`, or SGF (GM[2]).
 
 Before the moves of a line may stand the position that they begin from, as collections for Edax and Egaroucid and the
 GGS have it, and numbers as in PGN, whose tags name the players; behind a position, a comment.
@@ -7,6 +7,7 @@ GGS have it, and numbers as in PGN, whose tags name the players; behind a positi
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import cycle
 from typing import Any, Final, NamedTuple
 
 from pydlshogi.games.othello.rules import PASS, START, Position, move_name, parse_move, position_of
@@ -141,11 +142,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 # GGF
 
 # In a move a bracket is one that was left open; elsewhere, in a name say, it is a letter.
-_PROPERTY: Final = re.compile(r"\s*([A-Za-z]+)\[([^][]*|(?<=[A-Za-z]{2}\[)[^]]*)\]\s*")
+_PROPERTY: Final = re.compile(r"[\s;]*([A-Za-z]*)\[([^][]*|(?<=[A-Za-z]{2}\[)[^]]*)\]\s*")
 _RESULT: Final = re.compile(r"([+-]?(?:[0-5]?\d|6[0-4])(?!\d)(?:\.\d*)?)(?::([rt]))?")
 _ENDINGS: Final = {"r": "resignation", "t": "time"}
 _FLAGS: Final = {ending: f":{flag}" for flag, ending in _ENDINGS.items()}
-_KNOWN: Final = ("GM", "PC", "DT", "PB", "PW", "RE", "TY", "BO", "B", "W")
+_KNOWN: Final = {*"GM PC DT PB PW RE TY BO B W FF AP SZ AB AW PL".split()}
 _GAME: Final = re.compile(r"^(?!N[+-]|[*'{$])[^：\n]*\(;\s*[A-Za-z]+\[", re.MULTILINE)
 
 
@@ -169,8 +170,6 @@ def parse_ggf(text: str) -> Iterator[Transcript]:
 
 def ggf(game: Transcript) -> str:
     """The game as one line."""
-    board = game.start.diagram().replace("X", "*")
-    squares, side = board.split()
     properties = [
         ("GM", "Othello"),
         ("PC", game.event),
@@ -180,12 +179,10 @@ def ggf(game: Transcript) -> str:
         ("RE", "?" if game.result is None else f"{game.result:+d}{_FLAGS.get(game.ending, '')}"),
         *game.headers,
         ("TY", "8"),
-        ("BO", f"8 {squares} {side}"),
+        ("BO", f"8 {game.start.diagram().replace('X', '*')}"),
     ]
-    turn = game.start.black_to_move
-    for move in game.moves:
-        properties.append(("B" if turn else "W", "PA" if move == PASS else move_name(move).upper()))
-        turn = not turn
+    names = cycle("BW" if game.start.black_to_move else "WB")
+    properties += zip(names, ("PA" if move == PASS else move_name(move).upper() for move in game.moves), strict=False)
     return f"(;{''.join(f'{name}[{_plain(value)}]' for name, value in properties)};)"
 
 
@@ -196,11 +193,12 @@ def _plain(value: str) -> str:
 
 def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:
     """Names and values from `where` to the end of a game, and the place of that end."""
-    properties = []
+    properties, name = [], ""
     while found := _PROPERTY.match(text, where):
-        properties.append((found[1].upper(), found[2]))
+        name = found[1].upper() or name  # of a list of values all but the first are without it
+        properties.append((name, found[2]))
         where = found.end()
-    if not text.startswith(";)", where):
+    if not re.match(r";?\s*\)", text[where : where + 12]):
         raise RecordError(f"{text[where : where + 12]!r} is no property")
     return properties, where
 
@@ -208,9 +206,10 @@ def _properties(text: str, where: int) -> tuple[list[tuple[str, str]], int]:
 def _game(properties: list[tuple[str, str]]) -> Transcript:
     values = dict(properties)
     moves = [(name, parse_move(value.split("/")[0].strip())) for name, value in properties if name in ("B", "W")]
-    if values.get("GM", "Othello").lower() != "othello":
+    if values.get("GM", "Othello").lower() not in ("othello", "2"):
         raise RecordError(f"a game of {values['GM']}")
-    size, _, diagram = values.get("BO", "").strip().partition(" ")
+    board = f"{values.get('SZ', 8)} {_set_up(properties)}" if values.get("GM") == "2" else values.get("BO", "")
+    size, _, diagram = board.strip().partition(" ")
     if size != "8":
         raise RecordError(f"a board of {size}, not 8" if size else "it has no board (BO)")
     start = position_of(diagram)
@@ -219,7 +218,7 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
     for colour, black in zip((colour for colour, move in moves if move != PASS), turns, strict=True):
         if (colour == "B") != black:
             raise RecordError(f"{'White' if colour == 'W' else 'Black'} moves out of turn")
-    result = _RESULT.match(values.get("RE", ""))
+    result = _RESULT.match(values.get("RE", "").replace("B+", "+").replace("W+", "-"))
     return game._replace(
         result=game.result if result is None else round(float(result[1])),
         ending=_ENDINGS.get(result[2], "") if result else "",
@@ -229,6 +228,13 @@ def _game(properties: list[tuple[str, str]]) -> Transcript:
         date=values.get("DT", ""),
         headers=tuple((name, _plain(value)) for name, value in values.items() if name not in _KNOWN),
     )
+
+
+def _set_up(properties: list[tuple[str, str]]) -> str:
+    """The position that an SGF sets up: that of the start where it sets up none."""
+    discs = {parse_move(value): name[1] for name, value in properties if name in ("AB", "AW")}
+    squares = "".join(discs.get(square, "-") for square in range(64))
+    return f"{squares} {dict(properties).get('PL', 'B')[:1]}" if discs else START.diagram()
 
 
 def parse_games(text: str) -> list[Transcript]:
