@@ -261,6 +261,8 @@ def kif(*lines: str, handicap: str = "平手") -> str:
         "3 不戦勝, default, b; 3 引き分け, jishogi, d; 3 最大手数, max_moves, d; 3 詰, mate, w; 3 引分け, jishogi, d",
         "3 王手連続千日手, perpetual_check, b; 3 勝ち宣言, declaration, b; 3 最大手数超過, max_moves, d",
         "3 入玉宣言勝ち, declaration, b; まで、先手の反則勝ち, illegal_move, b; 3 時間切れ勝ち, unknown, None",
+        "3 後手反則負け, illegal_move, b; まで2手で不戦により後手の勝ち, default, w",
+        "まで2手で反則により後手の勝ち, illegal_move, w",
     ),
 )
 def test_kif_endings_with_black_to_move(end: str, ending: str, win: str) -> None:

@@ -14,7 +14,6 @@ from pydlshogi.games.shogi.board import DROP, ORIGIN, PROMOTE, SEVEN_BITS
 from pydlshogi.games.shogi.kifu.game import (
     UNKNOWN,
     Conclusion,
-    Ending,
     Game,
     Line,
     Record,
@@ -146,8 +145,7 @@ def _written(text: str) -> _Move:
     if act == "打" or origin == "00":
         rest = _drop(kind)
     elif origin:
-        promotes = PROMOTE if act == "成" else 0
-        rest = 0 if "0" in origin else kind << 16 | promotes | _square(origin[0], origin[1]) << ORIGIN
+        rest = 0 if "0" in origin else kind << 16 | PROMOTE * (act == "成") | _square(*origin) << ORIGIN
     return _Move(parts[0].strip(), parts, None if parts["same"] else _square(parts["file"], parts["rank"]), rest)
 
 
@@ -250,18 +248,15 @@ class _Reader:
         return sfen_of(pieces, in_hand, turn)
 
     def _read_numbered(self, line: str, number: str, text: str | None, word: str, time: str | None) -> None:
-        self._count(int(number[:9]))
+        before, self._number = self._number, int(number[:9])
+        if before is not None and self._number != before + 1:
+            raise RecordError(f"move {self._number} follows move {before}")
         if text:
             self._add(_written(text), _seconds(time) if time else None)
         elif word[0] in "123456789１２３４５６７８９同":
             raise RecordError(f"not a move: {line.translate(_NARROW).strip()[:40]!r}")
         else:
             self._line.conclusion = self._line.conclusion or _ending(word)
-
-    def _count(self, number: int) -> None:
-        if self._number is not None and number != self._number + 1:
-            raise RecordError(f"move {number} follows move {self._number}")
-        self._number = number
 
     def _read_ki2(self, line: str) -> None:
         place = 0
@@ -271,7 +266,7 @@ class _Reader:
                 move = _written(found["move"])
                 self._add(move if move.parts["origin"] else move._replace(rest=None), None)
                 place = found.end()
-            elif found and (end := _ending(found["word"])) is not UNKNOWN:
+            elif found and (end := _ending(found["word"])) != UNKNOWN:
                 self._line.conclusion = settle(end, int(found["sign"] in _SIGNS[1]))
                 return
             else:
@@ -397,18 +392,16 @@ def _seconds(text: str) -> float:
 
 def _conclusion(result: str, position: ShogiPosition) -> Conclusion:
     """What the closing line (such as "まで90手で後手の勝ち", here from "で" on) says."""
-    if side := re.search("([先下後上])手[^先下後上]*([勝負])", result):
-        wins = (side[1] in "先下") == (side[2] == "勝")
-        causes: tuple[tuple[str, Ending], ...] = (
-            ("千日手", "perpetual_check"), ("反則", "illegal_move"), ("入玉", "declaration"), ("宣言", "declaration"),
-            ("切れ", "time_up"), ("トライ", "try"), ("不戦", "default"), ("詰", "mate"),
-        )  # fmt: skip
-        ending = next((ending for word, ending in causes if word in result), None)
-        return ending or ("resign" if len(position.legal_moves()) else "mate"), "b" if wins else "w"
-    return _ending(result)
+    ending, outcome = _ending(result)
+    if ending == "unknown" and outcome:
+        ending = "resign" if len(position.legal_moves()) else "mate"
+    return ending, outcome
 
 
 def _ending(text: str) -> Conclusion:
-    """How a game ended by the words for that in a text; it wins by none of those that lose."""
-    known = (conclusion for word, conclusion in ENDINGS.items() if word in text)
-    return next((each for each in known if "勝" not in text or each[1] == "+"), UNKNOWN)
+    """How a game ended by the words for that in a text; who wins by losing is not known."""
+    ending, outcome = next((conclusion for word, conclusion in ENDINGS.items() if word in text), UNKNOWN)
+    if side := re.search("([先下後上])手[^先下後上]*([勝負])", text):
+        outcome = "b" if (side[1] in "先下") == (side[2] == "勝") else "w"
+        return "perpetual_check" if ending == "sennichite" else ending, outcome
+    return UNKNOWN if "勝" in text and outcome != "+" else (ending, outcome)
