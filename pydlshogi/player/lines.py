@@ -80,7 +80,7 @@ class SearchLines:
     def _line(self, move: MoveStats) -> tuple[Sequence[int], tuple[int, ...], bool]:
         """The expected line after `move`, how often each move of it was visited as far as the tree has it, and whether
         it is proven to end in mate."""
-        known = [(move.move, move.visits), *self._root.visited_line(move.move)[1:]]
+        known = [(move.move, move.visits), *self._root.continuation(move.move)]
         line, mates = [each for each, _ in known], False
         if move.plies:
             line, mates = self._mate_searcher.completed(line, abs(move.plies))

@@ -80,14 +80,14 @@ class NetworkOptions(EngineOptions):
 
 
 class ReflexOptions(NetworkOptions):
-    """The options of players that ask the network once for each legal move."""
+    """The options of players without a tree."""
 
     temperature = Spin("temperature", 0, 0, 10000, help="0: the best move; else, in percent, how freely it is sampled")
     seed = Spin("Random_Seed", 0, 0, 2**31 - 1, help="of the sampled moves; 0: another one in every game")
 
 
 class Search1Options(ReflexOptions):
-    """Room for the successors of most positions in one batch."""
+    """Of the player that looks one move ahead: a batch holds what most positions lead to."""
 
     batch_size = Spin(
         "DNN_Batch_Size", 128, 1, 1024, aliases=("batchsize",), help="positions evaluated at once, at most"

@@ -88,15 +88,15 @@ class Network(Part[Any, LoadedNetwork]):
         self,
         game: Game,
         own: Callable[[], tuple[Evaluator, str]] | None = None,
-        completed: Callable[[Evaluator, Any], Evaluator] = lambda evaluator, _: evaluator,
+        wrap: Callable[[Evaluator, Any], Evaluator] = lambda evaluator, _: evaluator,
         unmeasured_batch: int = CPU_BATCH,
         hashed: Encoding | None = None,
     ) -> None:
         """`own` gives what evaluates where `modelfile` is empty, and its description. Without it that is the network of
-        the game; where the game has none, all moves are alike. `completed`: (evaluator, options) -> the evaluator with
+        the game; where the game has none, all moves are alike. `wrap`: (evaluator, options) -> the evaluator with
         what the game adds. Both raise PlayerError. `unmeasured_batch`: positions at once where no network is loaded and
         the options name no number. `hashed`: what the hash evaluator sees of moves; None: their numbers."""
-        self._game, self._own, self._completed = game, own, completed
+        self._game, self._own, self._wrap = game, own, wrap
         self._unmeasured_batch, self._hashed = unmeasured_batch, hashed
         if own is None and not game.network:
             self._own = lambda: (UniformEvaluator(), "no network: all moves are alike")
@@ -165,7 +165,7 @@ class Network(Part[Any, LoadedNetwork]):
             fitted, remark = _fitted_for(backend, modelfile)
             if remark and (backend.foreign or not options.eval_coef):
                 remarks += (remark,)
-        evaluator = self._completed(evaluator, options)
+        evaluator = self._wrap(evaluator, options)
         with loading_step("preparing the search; after an installation it is compiled, which takes some seconds"):
             latency = self.warmed_up(evaluator, batch_size)
         return LoadedNetwork(loaded_by, evaluator, description, threads, batch_size, latency, fitted, remarks)

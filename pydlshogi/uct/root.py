@@ -115,12 +115,11 @@ class Root:
 
     def line(self, move: int) -> list[int]:
         """The line that the search expects after `move`, `move` itself first."""
-        return [move for move, _ in self.visited_line(move)]
+        return [move, *(reply for reply, _ in self.continuation(move))]
 
-    def visited_line(self, move: int) -> list[tuple[int, int]]:
-        """The line after `move`, and the visits of each of its moves but the first one, which counts as 0."""
-        line = np.zeros((MAX_DEPTH, 2), np.int32)
-        line[0, 0] = move
+    def continuation(self, move: int) -> list[tuple[int, int]]:
+        """The moves that the search expects after `move`, and the visits of each."""
+        line = np.zeros((MAX_DEPTH - 1, 2), np.int32)
         with self._search.table.lock:
             length = _follow(self._search.table.tree, self._child(self._node, move), line)
         return [(move, visits) for move, visits in line[:length].tolist()]
@@ -234,12 +233,12 @@ def _leading(tree: Tree, node: int, only: BoolArray) -> tuple[int, int, int]:
 
 @compiled
 def _follow(tree: Tree, node: int, line: Int32Array) -> int:
-    """Add the best moves from `node` on, and their visits, to `line`, int32 [most, 2], which has one move.
+    """Fill `line`, int32 [most, 2], with the best moves from `node` on and their visits; returns how many there are.
 
-    Returns its length. Which move is best `MoveStats.rank` says. Of the edges without statistics only the first counts,
-    which has the highest prior.
+    Which move is best `MoveStats.rank` says. Of the edges without statistics only the first counts, which has the
+    highest prior.
     """
-    length = 1
+    length = 0
     while node >= 0 and tree.nodes[node].visits and length < len(line):
         record = tree.nodes[node]
         best, best_child, best_visits, best_rank = 0, NONE, 0, (-1, 0, 0.0)
