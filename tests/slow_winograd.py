@@ -76,7 +76,7 @@ class SlowNetwork:
         for square in range(squares):
             for row in active if net.edge == 0 else self.seen_from(square, there):
                 sums[square] = (sums[square] + tap[row]).clip(-(1 << 15), (1 << 15) - 1)
-        return (sums >> net.finer).clip(0, TOP).reshape(net.height, net.width, self.channels)
+        return (sums >> net.first_shift).clip(0, TOP).reshape(net.height, net.width, self.channels)
 
     def seen_from(self, square: int, there: list[list[int]]) -> Iterator[int]:
         """Rows of the first layer's table: square by square of the neighbours, from the top left one on."""

@@ -27,7 +27,7 @@ ROOM: Final = 1.1
 """How many times the largest value that was seen a map can hold."""
 FRACTION: Final = 10
 """Binary digits behind the point while sums become a map's numbers."""
-FINER: Final = 2
+FIRST_FRACTION: Final = 2
 """The same in the first layer, whose sums have 16 bits."""
 LOGIT_FRACTION: Final = 12
 """The same of logits."""
@@ -126,7 +126,7 @@ class Tables(NamedTuple):
     """flat int16 [kinds, channels]: the bias."""
     kind: Int32Array
     """int32 [squares]: squares of one kind have the same neighbours on the board."""
-    finer: int
+    first_shift: int
     kernels: Int16Array
     """flat int16 [layers, outputs / 16, FREQUENCIES or 1, inputs / 2, 16, 2]"""
     shift: Int32Array
@@ -137,10 +137,10 @@ class Tables(NamedTuple):
     """int32 [layers]: the factor of what is added behind a residual pair; 0 where nothing is."""
     lower: Int32Array
     """int32 [maps]: sums below it become it before the activation, as sums above TOP become TOP."""
-    active: Int16Array
+    activated: Int16Array
     """flat int16: what the activation gives for each number from `lower` to TOP, map by map; empty: the number."""
-    active_at: Int32Array
-    """int32 [maps]: where in `active` the number for 0 stands."""
+    activated_zero: Int32Array
+    """int32 [maps]: where in `activated` the number for 0 stands."""
     policy: Int16Array
     """int16 [label planes, channels]"""
     policy_shift: Int32Array
@@ -193,7 +193,7 @@ def rounded(weights: Array, largest: Array) -> tuple[Int16Array, Int32Array]:
     return integers.astype(np.int16), digits
 
 
-def _up(number: int) -> int:
+def _whole_vectors(number: int) -> int:
     """The next multiple of LANES."""
     return -(-number // LANES) * LANES
 
@@ -228,7 +228,7 @@ def tables_of(tower: Tower, largest: Float32Array, height: int, width: int) -> T
     """The tables of a network for a board of this size. largest: float32 [tower.maps], above 0. ModelError."""
     unit = TOP / (ROOM * np.maximum(largest.astype(np.float64), _LEAST) - (LOWEST if tower.swish else 0))
     first = tower.first
-    channels, value_planes = _up(len(first.bias)), _up(len(tower.value[0].bias))
+    channels, value_planes = _whole_vectors(len(first.bias)), _whole_vectors(len(tower.value[0].bias))
     frequencies = 1 if tower.whole else FREQUENCIES
     kernels, shifts, biases = [np.zeros(0, np.int16)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     gains = list[int]()
@@ -277,10 +277,10 @@ def _first_tables(tower: Tower, unit: float, channels: int, height: int, width: 
     taps = _padded(kernel.transpose(1, 2, 3, 0).reshape(planes, tall * wide, -1), planes, tall * wide, channels)
     bias = _padded(tower.first.bias.astype(np.float64) * unit, channels)
     largest = max(np.abs(taps).max(), np.abs(bias).max())
-    finer = next((finer for finer in range(FINER, -1, -1) if largest * 2**finer < _LARGEST_WEIGHT), None)
-    if finer is None:
+    shift = next((shift for shift in range(FIRST_FRACTION, -1, -1) if largest * 2**shift < _LARGEST_WEIGHT), None)
+    if shift is None:
         raise ModelError(_TOO_LARGE)
-    taps = np.round(taps * 2**finer)
+    taps = np.round(taps * 2**shift)
     seen = np.ones((height, width, tall, wide), bool)
     if not tower.whole:
         rows, columns = (np.add.outer(np.arange(size), np.arange(-1, 2)) for size in (height, width))
@@ -288,13 +288,13 @@ def _first_tables(tower: Tower, unit: float, channels: int, height: int, width: 
         seen = on_board[0][:, None, :, None] & on_board[1][None, :, None, :]
     kinds, kind = np.unique(seen.reshape(height * width, -1), axis=0, return_inverse=True)
     full = np.einsum("kt,ptc->pkc", kinds.astype(np.float64), taps)
-    start = np.round((bias + 0.5) * 2**finer)
+    start = np.round((bias + 0.5) * 2**shift)
     return {
         "tap": aligned(taps.astype(np.int16).ravel()),
         "full": aligned(np.clip(full, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).astype(np.int16).ravel()),
         "start": aligned(np.tile(np.clip(start, -_LARGEST_WEIGHT, _LARGEST_WEIGHT), len(kinds)).astype(np.int16)),
         "kind": kind.ravel().astype(np.int32),
-        "finer": finer,
+        "first_shift": shift,
     }
 
 
@@ -309,13 +309,13 @@ def activation(values: Array, *, swish: bool) -> Array:
 
 def _activation_tables(tower: Tower, units: Array) -> dict[str, Any]:
     lower = np.zeros(len(units), np.int32)
-    active, active_at = [np.zeros(0, np.int16)], np.zeros(len(units), np.int32)
+    activated, zeros = [np.zeros(0, np.int16)], np.zeros(len(units), np.int32)
     for number, unit in enumerate(units if tower.swish else ()):
         lower[number] = max(round(_VANISHING * unit), -_LARGEST_WEIGHT)
-        active_at[number] = sum(map(len, active)) - lower[number]
+        zeros[number] = sum(map(len, activated)) - lower[number]
         given = np.round(activation(np.arange(lower[number], TOP + 1) / unit, swish=True) * unit)
-        active.append(np.minimum(given, TOP + _bottom(tower, unit)).astype(np.int16))
-    return {"lower": lower, "active": np.concatenate(active), "active_at": active_at}
+        activated.append(np.minimum(given, TOP + _bottom(tower, unit)).astype(np.int16))
+    return {"lower": lower, "activated": np.concatenate(activated), "activated_zero": zeros}
 
 
 def _policy_tables(tower: Tower, unit: float, channels: int) -> dict[str, Any]:
@@ -337,7 +337,7 @@ def _value_tables(tower: Tower, units: Array, channels: int, value_planes: int) 
     of_body, of_value, of_hidden = units
     top = np.array([float(TOP)])
     number, squares = len(planes.bias), hidden.kernel.shape[1] // len(planes.bias)
-    units_hidden = _up(len(hidden.bias))
+    units_hidden = _whole_vectors(len(hidden.bias))
     value, value_digits = rounded(planes.kernel.reshape(1, number, -1).astype(np.float64) * (of_value / of_body), top)
     rows = hidden.kernel.reshape(-1, number, squares).astype(np.float64).transpose(0, 2, 1) * (of_hidden / of_value)
     rows = _padded(rows, len(hidden.bias), squares, value_planes).reshape(1, len(hidden.bias), -1)

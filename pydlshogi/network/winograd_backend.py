@@ -256,13 +256,13 @@ def _first_layer(net: Tables, i: int, channels: int, work: Work, y: Int16Array) 
 @inlined
 def _add_up(net: Tables, rows: Int32Array, start: Int16Array, y: Int16Array, channels: int) -> None:
     """The sum of these rows of the table, for one square."""
-    finer, bottom, top = np.int16(net.finer), np.int16(net.lower[0]), np.int16(TOP)
+    shift, bottom, top = np.int16(net.first_shift), np.int16(net.lower[0]), np.int16(TOP)
     c = 0
     while c + _ADDED * LANES <= channels:
-        _add6(net.tap[c:], rows, len(rows), channels, start[c:], finer, bottom, top, y[c:])
+        _add6(net.tap[c:], rows, len(rows), channels, start[c:], shift, bottom, top, y[c:])
         c += _ADDED * LANES
     while c < channels:
-        _add1(net.tap[c:], rows, len(rows), channels, start[c:], finer, bottom, top, y[c:])
+        _add1(net.tap[c:], rows, len(rows), channels, start[c:], shift, bottom, top, y[c:])
         c += LANES
 
 
@@ -272,10 +272,10 @@ def _add_up(net: Tables, rows: Int32Array, start: Int16Array, y: Int16Array, cha
 @inlined
 def _activate(net: Tables, number: int, y: Int16Array, at: int, count: int) -> None:
     """Replace `count` numbers of the map `number`, from `at` on, by their activation; max(x, 0) was taken before."""
-    if len(net.active):
-        zero = net.active_at[number]
+    if len(net.activated):
+        zero = net.activated_zero[number]
         for i in range(at, at + count):
-            y[i] = net.active[word(zero + y[i])]
+            y[i] = net.activated[word(zero + y[i])]
 
 
 @inlined
