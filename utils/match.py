@@ -8,7 +8,6 @@ given again. Engines do not ponder. How a single game is played is in play_game.
 
 import argparse
 import hashlib
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -63,8 +62,6 @@ examples:
 Fairy-Stockfish turns to shogi by itself when it hears `usi`; gnushogi does not speak USI. A command is split as a shell
 would, but run by none.
 """
-
-ENDED_BY = (signal.SIGINT, signal.SIGTERM)
 
 
 def play(settings: Settings, openings: Sequence[Opening], store: Store, games: int, pool: WorkerPool) -> None:
@@ -163,13 +160,6 @@ def _run(arguments: argparse.Namespace) -> None:
             print(report(store.games, settings))
 
 
-def _interrupt(*_: object) -> None:
-    # Once: a second Ctrl-C must not break off what ends the engines.
-    for number in ENDED_BY:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for(
         "utils.match", "A match between two engines: paired openings, colours swapped, Elo with error bars.", EXAMPLES
@@ -189,13 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_ends(parser)
     # Intermixed: options of the engines may follow options of the match.
     parsed = parser.parse_intermixed_args(arguments)
-    # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
-    before = {number: signal.signal(number, _interrupt) for number in ENDED_BY}
-    try:
-        return exit_status("match", partial(_run, parsed), resume="the same command goes on with it")
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return exit_status("match", partial(_run, parsed), resume="the same command goes on with it")
 
 
 if __name__ == "__main__":
