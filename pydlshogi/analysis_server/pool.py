@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, TypeAlias
 
@@ -90,14 +90,14 @@ class Answer:
 Tell: TypeAlias = Callable[[Answer], None]
 
 
+@dataclass(eq=False)
 class Task:
     """A question that has been asked."""
 
-    def __init__(self, question: Question, tell: Tell) -> None:
-        self.question = question
-        self.tell = tell
-        self.begun = False
-        self.cancelled = threading.Event()
+    question: Question
+    tell: Tell
+    begun: bool = False
+    cancelled: threading.Event = field(default_factory=threading.Event)
 
 
 class Replay:

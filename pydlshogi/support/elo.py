@@ -50,20 +50,15 @@ def elo_of_score(score: float) -> float:
     return inf if score >= 1 else 400 * log10(score / (1 - score))
 
 
-def mean_score(counts: Sequence[float]) -> float:
-    """Average score, 0..1. Raises ZeroDivisionError when nothing was counted."""
-    return sum(score * count for score, count in _weighed(counts)) / sum(counts)
-
-
 def estimate(counts: Sequence[int]) -> Elo:
-    """Elo difference with its 95 % interval.
+    """Elo difference with its 95 % interval. Raises ZeroDivisionError when nothing was counted.
 
     The interval is the normal one around the mean score. Where every score was the same it would have no width: then
     Wilson's interval for as many single trials is given, which is wider than the truth because no score in 0..1 varies
     more than a coin with that mean.
     """
     n = sum(counts)
-    mean = mean_score(counts)
+    mean = sum(score * count for score, count in _weighed(counts)) / n
     variance = sum(count * (score - mean) ** 2 for score, count in _weighed(counts)) / n
     if variance > 0:
         low, high = mean - Z95 * sqrt(variance / n), mean + Z95 * sqrt(variance / n)
@@ -85,6 +80,6 @@ def superiority(counts: Sequence[int]) -> float:
     return 0.5 if spread == 0 else erfc(-lead / sqrt(2 * spread)) / 2
 
 
-def _weighed(counts: Sequence[float]) -> list[tuple[float, float]]:
+def _weighed(counts: Sequence[int]) -> list[tuple[float, float]]:
     """(score in 0..1, how often) for each cell of the histogram."""
     return [(index / (len(counts) - 1), count) for index, count in enumerate(counts)]

@@ -236,9 +236,3 @@ def numbered(pieces: int, numbers: Numbering) -> int:
         return -1
     found = pieces_of(number, numbers)
     return number if found in (pieces, _mirrored(pieces)) else -1
-
-
-@compiled
-def state_of(number: int, numbers: Numbering) -> int:
-    """`pieces_of`, for Python."""
-    return pieces_of(number, numbers)
