@@ -70,9 +70,9 @@ class Encoding(NamedTuple):
     follow, and then anything."""
     list_active: ListActive
     """(packed, active, full, counts): a kernel, made by `listed_by`. packed: uint32 [B, words]. It fills int32 `active`
-    [B, planes * height * width] with the numbers plane * height * width + square of what is set, and int32 `full`
-    [B, planes] with the planes that are ones on every square, whose squares are not among these; int32 `counts` [B, 2]
-    says how many stand in both. No number appears twice."""
+    [B, planes * height * width] with the numbers plane * height * width + square of what is set. Planes that are
+    ones on every square stand in int32 `full` [B, planes] instead. int32 `counts` [B, 2] says how many stand in both.
+    No number appears twice."""
     symmetries: tuple[Symmetry, ...] = ()
     """Beside the identity."""
     parts: tuple[int, ...] = ()

@@ -1,8 +1,8 @@
 """A network in integers of 16 bits, by Winograd's F(3x3, 3x3): its tables, made of its weights with numpy alone.
 
 Three times three outputs of a 3x3 convolution are A ((B x B^T) (G w G^T)) A^T, the product number by number: 25
-multiplications in place of 81 [Lavin and Gray 2015]. A board of 9 x 9 has nine such tiles. B and A are of integers, so
-all that depends on rounding stands in the tables, and an evaluation is the same on every machine, bit for bit.
+multiplications in place of 81 [Lavin and Gray 2015]. A board of 9 x 9 has nine such tiles. B and A are of integers: all
+that depends on rounding stands in the tables. So an evaluation is the same on every machine, bit for bit.
 
 The numbers of a map are 0 to TOP. Each map has a unit of its own: its `largest` value, and some room, is TOP. Where
 values may be negative, as swish's are, TOP is how far the largest is from the smallest, and a table turns sums into

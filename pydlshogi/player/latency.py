@@ -118,9 +118,9 @@ class Overhead:
         """Milliseconds to hold back for a move that is answered at once, where batches take `slowdown` times as long as
         on an idle machine, and the move of number `ply` is next. Infinity: it is not known.
 
-        It is what such moves have cost. While there are few, it is guessed on a busy machine: early in a game half of
-        the mean, for after a search an answer waits longer for the processor; towards the end of an ordinary game all
-        of it, for then a guess too low would lose the game.
+        It is what such moves have cost. While there are few, it is a guess on a busy machine. Early in a game the guess
+        is half of the mean: after a search an answer waits longer for the processor. Towards the end of an ordinary
+        game it is all of the mean: too low a guess would lose the game.
         """
         skipped = self._skipped
         if slowdown < _BUSY and skipped.count < _TRUSTED:

@@ -78,7 +78,7 @@ class SearchLines:
         )
 
     def _line(self, move: MoveStats) -> tuple[Sequence[int], tuple[int, ...], bool]:
-        """The expected line after `move`, how often each move of it was visited as far as the tree has it, and whether
+        """The expected line after `move`; the visits of each of its moves, 0 for those that the tree lacks; and whether
         it is proven to end in mate."""
         known = [(move.move, move.visits), *self._root.continuation(move.move)]
         line, mates = [each for each, _ in known], False

@@ -22,9 +22,9 @@ Players use:
 Functions under `@compiled`, `@rule` or `@inlined` are compiled by numba, see support/kernels/compiled.py; `wide` makes
 an integer of 64 bits. `nodes[node].visits` is a field of a record, and tree.py says what each field holds.
 
-The lock. Several threads `select`, `add_leaves`, `expand` and `backup` at once: these take the lock of the tree
+The lock. Several threads `select`, `add_leaves`, `expand` and `backup` at once: these take the lock of the table
 themselves. Every other function that has a `Tree` is called by one of them, by a thread that holds the lock (`Root`),
-or while no playout is under way (`Search.set_root`). The rules run without the lock: rows and steps belong to their
-thread, the nodes of a path are not freed while it is under way, and a node that awaits its evaluation belongs to the
-thread that has asked for it.
+or while no playout is under way (`Search.set_root`). The rules run without the lock and need none. Rows and steps
+belong to their thread. The nodes of a path are not freed while it is under way. A node that awaits its evaluation
+belongs to the thread that has asked for it.
 """

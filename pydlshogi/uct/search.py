@@ -293,8 +293,8 @@ def new_search(
 def _forget_repetitions(tree: Tree, root: int, past: Uint64Array) -> None:
     """Make those edges of `root` unvisited whose values depend on another past of the game, or on a full table.
 
-    An edge without a node was a repetition, which it may be no longer, or the table had no room for the node, as it may
-    have now. An edge to a board that is among the `past` board keys has become a repetition. A proof stays: a mate is a
+    An edge without a node was a repetition, and may be none now; or the table had no room for the node, and may have
+    some now. An edge to a board that is among the `past` board keys has become a repetition. A proof stays: a mate is a
     mate whatever was played before.
     """
     nodes, stats = tree.nodes, tree.stats

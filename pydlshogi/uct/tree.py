@@ -4,9 +4,9 @@ A node is a position at a ply. The same position reached by another order of mov
 its moves and all below it are shared, and a network that sees the last moves saw those of the first order. Visits and
 value sums are kept per edge, because what a move is worth was learned by the playouts that chose it.
 
-At a million nodes 96 of 100 edges have never been visited. So an edge is a move and a prior, and gets its `STAT` when
-it is visited first: the visited edges of a node come first, in the order of their first visits, the unvisited edge of
-the highest prior is the next, and the others follow in no particular order.
+At a million nodes 96 of 100 edges have never been visited. So an edge is a move and a prior, and gets its `STAT` at
+its first visit. The visited edges of a node come first, in the order of their first visits. The unvisited edge of the
+highest prior is the next. The others follow in no particular order.
 
 Values are win rates in [0, 1]; a node's and its edges' values are those of the side to move at that node.
 

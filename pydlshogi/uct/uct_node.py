@@ -3,8 +3,8 @@
 Each node counts its references: the edges and roots that lead to it. A node without references is freed, but only a few
 nodes at a time, so that no new root has to wait for the old tree.
 
-Edges are reserved in blocks. What is freed between others is a gap, and gaps side by side are one; STATs are reserved
-by powers of two, and a node that needs more gets twice as many elsewhere.
+Edges are reserved in blocks. What is freed between others is a gap, and gaps side by side become one.
+STATs are reserved by powers of two: a node that needs more gets twice as many elsewhere.
 """
 
 from typing import Any, Final
@@ -64,7 +64,7 @@ class UctNodeTable:
         # Few enough for 32 bits to name each of their edges and slots.
         self.most_nodes = max(64, min(megabytes * 2**20 // size, (2**31 - 2**16) // edges_per_node))
         self.lock: Final = Mutex()
-        """The lock of the tree. `pydlshogi.uct` says who takes it; nothing in this file does."""
+        """The lock of the table. `pydlshogi.uct` says who takes it; nothing in this file does."""
         self._most_edges = self.most_nodes * edges_per_node
         edges = self._most_edges + most_moves + EDGES_PER_BLOCK  # one position of the most moves must fit
         moves = np.zeros(edges + -edges % EDGES_PER_BLOCK, np.uint16)
