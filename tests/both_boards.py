@@ -106,10 +106,10 @@ class ReplayedBoards:
     """Positions of any game: every path is played from its root on a copy. In place of `StoredBoards`."""
 
     state = np.dtype(np.uint8)
+    repeats = True
 
-    def __init__(self, most_moves: int, *, repeats: bool = True) -> None:
+    def __init__(self, most_moves: int) -> None:
         self.most_moves = most_moves
-        self.repeats = repeats
         self._roots: dict[int, Position] = {}
 
     def set_root(self, tree: int, node: int, position: Position) -> None:

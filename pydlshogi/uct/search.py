@@ -142,9 +142,9 @@ class Search:
         root["past"] = len(past)
         _forget_repetitions(self.table.tree, int(root["node"]), past)
 
-    def knows(self, position: Position, tree: int = 0) -> bool:
-        """Whether `position` has been evaluated: as a root it need not be evaluated again."""
-        return self._expanded(self.table.find(position.key() ^ int(self._salts[tree]), position.ply()))
+    def knows(self, position: Position) -> bool:
+        """Whether `position` has been evaluated in the first tree: as a root it need not be evaluated again."""
+        return self._expanded(self.table.find(position.key() ^ int(self._salts[0]), position.ply()))
 
     def clear(self) -> None:
         """Forget all trees."""
