@@ -171,7 +171,8 @@ def test_an_illegal_fourth_check_loses_for_the_side_that_gave_it() -> None:
      (cshogi.Board("4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1").csa_pos(), "4k4/9/4P4/9/9/9/9/9/4K4 w 2G2r 1")],
 )  # fmt: skip
 def test_csa_start_positions(position: str, sfen: str) -> None:
-    assert record(f"V2.2\n{position}%CHUDAN\n").start_sfen == sfen
+    text = f"V2.2\n{position}%CHUDAN\n"
+    assert record(text).start_sfen == record(text.replace("\n", "\n  ")).start_sfen == sfen
 
 
 @pytest.mark.parametrize(
@@ -277,6 +278,7 @@ def test_diagrams_name_hands_and_the_side_to_move_in_several_ways(held: str) -> 
     assert record(text).start_sfen.split()[2] == "2R12Pn"
     assert refusal(text.replace(held, "歩一二")) == "一二 is no number of pieces in hand"
     assert record(text.replace("の持駒", "の持ち駒")) == record(text.replace("の持駒", "持駒")) == record(text)
+    assert record(text.replace("\n", "\n    ")) == record(text)
     for begin in ("△１二玉", "1 １二玉(11)", "手番：後手\n1 １二玉(11)", "上手番\n▽１二玉"):
         assert record(text.partition("先手番")[0] + begin).usi == ("1a1b",)
     assert refusal(f"手合割：安南将棋\n{text}") == "unknown handicap '安南将棋'"

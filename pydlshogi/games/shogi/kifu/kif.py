@@ -61,18 +61,18 @@ _PARTS: Final = re.compile(
 )
 _MOVE: Final = re.sub(r"\(\?P<[a-z]+>", "(?:", _PARTS.pattern)  # to name groups takes time
 _NUMBERED: Final = re.compile(
-    r"(?![\s9９]+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
-    rf"\s*({_DIGIT}+)\s+(?:({_MOVE})|([^\s(（#+]+))"
+    r"(?![9９]\s+[8８]\s+[7７]\s+[6６])"  # the line above a diagram
+    rf"({_DIGIT}+)\s+(?:({_MOVE})|([^\s(（#+]+))"
     rf"(?:.*?[(（]\s*({_DIGIT}{{1,6}}(?:[:：]{_DIGIT}{{1,6}}){{0,2}}(?:\.{_DIGIT}+)?)\s*[/／)）])?"
 )
-_SIGNED: Final = re.compile(rf"\s*(?=(?P<sign>[▲△▼▽☗☖]))(?:(?P<move>{_MOVE})|.\s*(?P<word>[^\s▲△▼▽☗☖]+))\s*")
+_SIGNED: Final = re.compile(rf"(?=(?P<sign>[▲△▼▽☗☖]))(?:(?P<move>{_MOVE})|.\s*(?P<word>[^\s▲△▼▽☗☖]+))\s*")
 _LAST_MOVE: Final = re.compile(r"手数\s*[=＝].*?([1-9])([一二三四五六七八九])")
-_VARIATION: Final = re.compile(r"\s*(?:変化\s*:\s*)+([0-9]{1,5})")
-_RESULT: Final = re.compile(r"\s*まで、?(?:\d+手)?(?P<rest>.*)")
-_TURN: Final = re.compile(r"\s*(?:手番:)?([先後上下])手(?:番|(?<=:.手))\s*")
+_VARIATION: Final = re.compile(r"(?:変化\s*:\s*)+([0-9]{1,5})")
+_RESULT: Final = re.compile(r"まで、?(?:\d+手)?(?P<rest>.*)")
+_TURN: Final = re.compile(r"(?:手番:)?([先後上下])手(?:番|(?<=:.手))\s*")
 _OTHER_GAME: Final = re.compile(r"(?<!詰)(?<!詰め)将棋$")
 _HEADERS: Final = ("手合割", "先手", "後手", "下手", "上手", "開始日時")
-_HEADER: Final = re.compile(rf"\s*(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
+_HEADER: Final = re.compile(rf"(?:{'|'.join(_HEADERS)}|棋戦|表題|場所)\s*[:：]")
 _ABOVE: Final = re.compile(r"#|[^\s\d*&|:：▲△▼▽☗☖]+[:：]")
 
 _CANDIDATE: Final = re.compile(r"\*\*解析 候補\d+\s(?:.*?ノード数\s+(?P<nodes>\d{1,12}))?.*?読み筋(?P<line>.*)")
@@ -97,7 +97,7 @@ def _records(text: str) -> list[str]:
         lines = records[-1]
         if first < 0 and _HEADER.match(line):
             first = next(number for number in range(len(lines), 0, -1) if not _ABOVE.match(lines[number - 1]))
-        elif first >= 0 and (line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]) or _NUMBERED.match(line)):
+        elif first >= 0 and (line[:1] in (*_SIGNS[0], *_SIGNS[1]) or _NUMBERED.match(line)):
             if first:
                 records.append(lines[first:])
                 del lines[first:]
@@ -174,7 +174,7 @@ class _Reader:
             self._read_numbered(line, *numbered.groups())
             return
         narrow = line.translate(_NARROW)
-        if line.lstrip()[:1] in (*_SIGNS[0], *_SIGNS[1]):
+        if line[:1] in (*_SIGNS[0], *_SIGNS[1]):
             self._read_ki2(narrow)
         elif result := _RESULT.match(narrow):
             self._closing = self._closing or (result["rest"] if self._in_game else "")
