@@ -9,7 +9,8 @@ from test_othello_gtp import answers
 
 from pydlshogi.games.othello.encodings import OTHELLO
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.policy import shipped_tables
+from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
+from pydlshogi.games.othello.engine.policy import tables_of
 from pydlshogi.games.othello.game import GAME
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.protocols.loaded_engine import LoadedEngine
@@ -112,7 +113,7 @@ def test_stopped_it_has_a_move(player: MCTSPlayer) -> None:
 
 
 def test_the_policy_alone_plays_the_likeliest_move() -> None:
-    position, (evaluator, _) = OthelloPosition(START.play(37), 2), shipped_tables()
+    position, (evaluator, _) = OthelloPosition(START.play(37), 2), tables_of(OthelloMCTSOptions())
     moves = position.legal_moves()
     batch = Batch(1, RULES.most_moves, evaluator.encoding)
     batch.add(position, moves)

@@ -187,6 +187,6 @@ def test_a_rollout_draws_its_moves_by_their_weights() -> None:
 
     for seed in range(5):
         position = random_position(seed, empties=5)
-        played = rollouts.TableRollouts(weights, seed).results(batch_of([position] * 4000))
+        played = rollouts.table_rollouts(weights, seed)(batch_of([position] * 4000))
         assert float(played.mean()) == pytest.approx(expected(position), abs=0.03)
-        assert (rollouts.TableRollouts(weights, seed).results(batch_of([position] * 4000)) == played).all()
+        assert (rollouts.table_rollouts(weights, seed)(batch_of([position] * 4000)) == played).all()

@@ -87,19 +87,19 @@ class Network(Part[Any, LoadedNetwork]):
     def __init__(
         self,
         game: Game,
-        own: Callable[[], tuple[Evaluator, str]] | None = None,
+        own: Callable[[Any], tuple[Evaluator, str]] | None = None,
         wrap: Callable[[Evaluator, Any], Evaluator] = lambda evaluator, _: evaluator,
         unmeasured_batch: int = CPU_BATCH,
         hashed: Encoding | None = None,
     ) -> None:
-        """`own` gives what evaluates where `modelfile` is empty, and its description. Without it that is the network of
+        """`own`: options -> what evaluates without a `modelfile`, and its description. Without it: the network of
         the game; where the game has none, all moves are alike. `wrap`: (evaluator, options) -> the evaluator with
         what the game adds. Both raise PlayerError. `unmeasured_batch`: positions at once where no network is loaded and
         the options name no number. `hashed`: what the hash evaluator sees of moves; None: their numbers."""
         self._game, self._own, self._wrap = game, own, wrap
         self._unmeasured_batch, self._hashed = unmeasured_batch, hashed
         if own is None and not game.network:
-            self._own = lambda: (UniformEvaluator(), "no network: all moves are alike")
+            self._own = lambda _: (UniformEvaluator(), "no network: all moves are alike")
         self.loaded = LoadedNetwork((), UniformEvaluator(), "", 1, CPU_BATCH, Latency(), GENERAL)
         """What was loaded last."""
 
@@ -152,7 +152,7 @@ class Network(Part[Any, LoadedNetwork]):
         elif options.backend == "hash":
             evaluator, description = HashEvaluator(self._hashed), "no network: Backend hash"
         elif self._own and not options.modelfile:
-            evaluator, description = self._own()
+            evaluator, description = self._own(options)
         else:
             modelfile, backend = self._backend(options, threads)
             description = f"{modelfile.name}: {backend.description}"

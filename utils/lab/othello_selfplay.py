@@ -15,7 +15,7 @@ from typing import Final
 
 from pydlshogi.games.othello.engine.alphabeta_search import AlphaBeta
 from pydlshogi.games.othello.engine.endgame import Solver
-from pydlshogi.games.othello.engine.patterns import shipped_weights
+from pydlshogi.games.othello.engine.patterns import load_weights
 from pydlshogi.games.othello.rules import PASS, START
 from pydlshogi.games.othello.transcript import Transcript, game_of
 from pydlshogi.games.othello.wthor import rows_of, write_wthor
@@ -33,7 +33,7 @@ _RANDOM_PLIES: Final = 30
 @cache
 def _engine() -> tuple[AlphaBeta, Solver]:
     """Those of this process."""
-    return AlphaBeta(shipped_weights(), megabytes=16), Solver(16, shipped_weights())
+    return AlphaBeta(load_weights(), megabytes=16), Solver(16, load_weights())
 
 
 def play(rng: random.Random, level: int) -> Transcript:

@@ -98,13 +98,13 @@ class Othello(GameEntry):
         options.iago = iago
 
         def load() -> BasePlayer:
-            from pydlshogi.games.othello.engine.policy import shipped_tables
+            from pydlshogi.games.othello.engine.policy import tables_of
             from pydlshogi.games.othello.engine.rollouts import with_rollouts
             from pydlshogi.games.othello.engine.solving import EndSolver, NoMates
             from pydlshogi.player.mcts_player import MCTSPlayer
             from pydlshogi.player.network_player import Network
 
-            network = Network(self, shipped_tables, with_rollouts, unmeasured_batch=128)
+            network = Network(self, tables_of, with_rollouts, unmeasured_batch=128)
             return MCTSPlayer(options, network, [EndSolver(network)], NoMates())
 
         return self.engine(options, load, name)

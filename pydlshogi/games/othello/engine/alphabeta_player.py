@@ -14,7 +14,7 @@ from pydlshogi.games.othello.engine.alphabeta_search import DEEPEST, INFINITE, A
 from pydlshogi.games.othello.engine.cuts import SHIPPED_CUTS, probing_of, read_cuts
 from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.options import AlphaBetaOptions
-from pydlshogi.games.othello.engine.patterns import DISC, load_weights, shipped_weights
+from pydlshogi.games.othello.engine.patterns import DISC, load_weights
 from pydlshogi.games.othello.engine.solving import ENDING, solvable, time_to_solve, win_rate
 from pydlshogi.games.othello.openings import NO_OPENINGS, SHIPPED_OPENINGS, OpeningBook, read_openings
 from pydlshogi.games.othello.position import OthelloPosition
@@ -232,7 +232,7 @@ def _load(options: AlphaBetaOptions) -> LoadedTables:
     """What the options need. Raises PlayerError."""
     models = shipped_model()
     with files_of_engine():
-        weights = load_weights(Path(options.weights)) if options.weights else shipped_weights()
+        weights = load_weights(options.weights)
         probing = Probing() if options.plain else probing_of(read_cuts(Path(options.cuts or models / SHIPPED_CUTS)))
         file = Path(options.openings_file or models / SHIPPED_OPENINGS)
         book = read_openings(file) if options.openings else NO_OPENINGS

@@ -34,6 +34,7 @@ class OthelloOptions(SearchOptions):
     level = Spin(
         "Level", 0, 0, 60, help="plies to search; the end is solved 8 plies earlier; 0: as many as there is time for"
     )
+    weights = Filename("Weights", "", help="of the patterns, .npz; empty: those that come with the package")
 
 
 class AlphaBetaOptions(OthelloOptions):
@@ -41,7 +42,6 @@ class AlphaBetaOptions(OthelloOptions):
 
     hash_mb = SearchOptions.hash_mb.starting_at(128)
     threads = Spin("Threads", 0, 0, 512, help="threads that solve the end of the game; 0: all cores")
-    weights = Filename("Weights", "", help="of the patterns, .npz; empty: those that come with the package")
     cuts = Filename("Cuts", "", help="for Multi-ProbCut, .toml; empty: those that come with the package")
     plain = Check("Plain", False, help="without Multi-ProbCut")
     openings = Check("Openings", True, help="play registered openings")
@@ -59,7 +59,9 @@ class OthelloMCTSOptions(OthelloOptions, MCTSOptions):
         "Level", 0, 0, 25, help="how often to double 32 playouts, for a `go` that names no limit; 0: see playout"
     )
     iago = Check("IaGo", False, help="the constants of IaGo's search, and its rollouts")
+    policy = Filename("Policy", "", help="tables of the policy, .npz; empty: those that come with the package")
     rollouts = Spin("Rollouts", -1, -1, 100, help="percent of the values that are rollouts; -1: 50 with IaGo, else 0")
+    rollouts_file = Filename("Rollouts_File", "", help="their weights, .npz; empty: those that come with the package")
 
     temperature = MCTSOptions.temperature.starting_at(100)
     eval_coef = MCTSOptions.eval_coef.starting_at(600)
@@ -67,7 +69,7 @@ class OthelloMCTSOptions(OthelloOptions, MCTSOptions):
     random_ply = MCTSOptions.random_ply.starting_at(0)
 
     def loaded_by(self) -> tuple[object, ...]:
-        return *super().loaded_by(), self.rollout_share
+        return *super().loaded_by(), self.weights, self.policy, self.rollout_share, self.rollouts_file
 
     def clock_settings(self) -> ClockSettings:
         settings = super().clock_settings()

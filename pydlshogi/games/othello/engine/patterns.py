@@ -198,13 +198,9 @@ def save_weights(path: Path, weights: Int16Array) -> None:
 
 
 @cache
-def shipped_weights() -> Int16Array:
-    """The weights that come along. Raises ValueError, OSError."""
-    return load_weights(shipped_model() / SHIPPED_WEIGHTS)
-
-
-def load_weights(path: Path) -> Int16Array:
-    """Weights that `save_weights` wrote, int16 [STAGES, NUMBERS]. Raises ValueError, OSError."""
+def load_weights(path: str | Path = "") -> Int16Array:
+    """int16 [STAGES, NUMBERS]: what `save_weights` wrote; "": those that come along. Raises ValueError, OSError."""
+    path = Path(path or shipped_model() / SHIPPED_WEIGHTS)
     firsts, members = np.unique(CLASSES, return_inverse=True)
     (weights,) = named_arrays(path, ["weights"], "weights of patterns")
     if weights.dtype != np.int16 or weights.shape != (STAGES, len(firsts)):

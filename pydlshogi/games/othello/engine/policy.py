@@ -17,6 +17,7 @@ import numpy as np
 
 from pydlshogi.games.othello.encodings import OTHELLO, unpacked
 from pydlshogi.games.othello.engine import files_of_engine
+from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
 from pydlshogi.games.othello.engine.patterns import (
     CLASSES,
     DISC,
@@ -26,8 +27,8 @@ from pydlshogi.games.othello.engine.patterns import (
     SHAPES,
     WORDS,
     evaluate,
+    load_weights,
     selves,
-    shipped_weights,
     stage_of,
     write_numbers,
 )
@@ -291,11 +292,11 @@ class TableEvaluator:
         return Evaluations(priors, values)
 
 
-def shipped_tables() -> tuple[TableEvaluator, str]:
-    """What evaluates where no network is named, by tables that come with the package; and its name. PlayerError."""
+def tables_of(options: OthelloMCTSOptions) -> tuple[TableEvaluator, str]:
+    """What evaluates where no network is named, by the tables that the options name; and its name. PlayerError."""
     with files_of_engine():
-        policy, scales = load_policy(shipped_model() / SHIPPED_POLICY)
-        return TableEvaluator(Tables(policy, scales, shipped_weights())), "tables of people's games"
+        policy, scales = load_policy(Path(options.policy or shipped_model() / SHIPPED_POLICY))
+        return TableEvaluator(Tables(policy, scales, load_weights(options.weights))), "tables of people's games"
 
 
 def save_policy(path: Path, policy: Float32Array, scales: Float32Array) -> None:

@@ -6,6 +6,7 @@ a rotation or a mirror share their weights.
 """
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -121,28 +122,27 @@ def play_all(packed: Uint32Array, weights: Float32Array, rng: Uint64Array, resul
         results[row] = 0.5 + 0.5 * np.sign(play_out(mover, opponent, weights, sums, rng))
 
 
-class TableRollouts:
-    """Whole games as what a position is worth."""
+def table_rollouts(weights: Float32Array, seed: int | None = None) -> Callable[[Batch], Float32Array]:
+    """Plays positions on to the end: results as `play_all` has them. `seed` decides all games, if one thread alone asks
+    for them; None: each time other games."""
+    lots = random.Random(seed)
 
-    def __init__(self, weights: Float32Array, seed: int | None = None) -> None:
-        """`seed`: decides all games, if they are asked for by one thread. None: each time other games."""
-        self._weights = weights
-        self._random = random.Random(seed)
-
-    def results(self, batch: Batch) -> Float32Array:
+    def roll_out(batch: Batch) -> Float32Array:
         results = np.empty(len(batch), np.float32)
-        lot = np.array([self._random.getrandbits(64)], np.uint64)
-        play_all(batch.packed[: len(batch)], self._weights, lot, results)
+        play_all(batch.packed[: len(batch)], weights, np.array([lots.getrandbits(64)], np.uint64), results)
         return results
+
+    return roll_out
 
 
 def with_rollouts(evaluator: Evaluator, options: OthelloMCTSOptions) -> Evaluator:
     """The evaluator, a share of its values rolled out. Raises PlayerError."""
     if not options.rollout_share:
         return evaluator
+    path = Path(options.rollouts_file or shipped_model() / SHIPPED_ROLLOUTS)
     with files_of_engine():
-        rollouts = TableRollouts(load_rollouts(shipped_model() / SHIPPED_ROLLOUTS), options.seed or None)
-    return RolloutEvaluator(evaluator, rollouts.results, options.rollout_share)
+        roll_out = table_rollouts(load_rollouts(path), options.seed or None)
+    return RolloutEvaluator(evaluator, roll_out, options.rollout_share)
 
 
 def save_rollouts(path: Path, logits: Float32Array) -> None:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydlshogi.games.othello.engine import files_of_engine
 from pydlshogi.games.othello.engine.endgame import Solver
 from pydlshogi.games.othello.engine.options import OthelloMCTSOptions
-from pydlshogi.games.othello.engine.patterns import shipped_weights
+from pydlshogi.games.othello.engine.patterns import load_weights
 from pydlshogi.games.othello.position import OthelloPosition
 from pydlshogi.games.othello.rules import Position, move_name, position_of
 from pydlshogi.player.base_player import Adviser, BestMove, Info, Report
@@ -89,7 +89,7 @@ class LoadedSolver(NamedTuple):
 def _loaded_solver(loaded_by: tuple[object, ...]) -> LoadedSolver:
     """Raises PlayerError."""
     with files_of_engine():
-        shipped_weights()
+        load_weights()
     solved_moves(Solver(), ENDING, 2, 0, lambda: False)  # so that all kernels are there
     return LoadedSolver(loaded_by)
 
