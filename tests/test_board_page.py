@@ -498,8 +498,7 @@ def test_othello_with_a_pass_to_its_end(person: Person) -> None:
     person.moves(1)
     person.click("c1")
     page.wait_for_selector('body[data-ending="more discs, both pass"]')
-    status = "Black wins by discs: neither side can move, the winner gets the empty squares (63-1)"
-    assert person.text("#status") == status
+    assert person.text("#status") == "Black wins by discs: neither can move, empty squares included (63-1)"
     person.board.new("othello")
     page.wait_for_selector('body[data-ending=""]')
     assert person.play("f5") == ["f5"]
@@ -683,6 +682,10 @@ def test_a_phone_in_japanese(browser: Any, board: Board) -> None:
     board.new()
     person = Person(browser.new_page(viewport={"width": 360, "height": 740}, locale="ja-JP", has_touch=True), board)
     assert person.page.evaluate("document.documentElement.scrollWidth") == 360
+    person.button("設定").tap()
+    expect(person.page.locator("#choices")).to_be_visible()
+    expect(person.page.locator("#settingsDialog :is(h2, [data-word=keys], #keys):visible")).to_have_count(0)
+    person.button("閉じる").tap()
     person.at("7g").tap()
     person.at("7f").tap()
     person.moves(1)
@@ -919,10 +922,13 @@ def test_reasons_are_japanese(browser: Any, board: Board) -> None:
 
 
 def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board: Board) -> None:
-    board.new("shogi")
+    board.new("othello")
     person = Person(browser.new_page(locale="ja-JP"), board)
     page, dialog = person.page, person.page.locator("#newDialog")
     person.button("新規対局").click()
+    page.locator(".card[data-game=othello]").click()
+    assert dialog.get_by_label("開始局面").locator("option").all_inner_texts() == ["初期局面", "表示中の局面"]
+    page.locator(".card[data-game=shogi]").click()
     side = dialog.get_by_label("あなたの手番")
     assert side.locator("option").all_inner_texts()[:2] == ["先手", "後手"]
     page.select_option("#startName", "two pieces")
@@ -940,7 +946,11 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     assert person.text("#graphLabel") == "下手の勝率"
     with page.expect_download() as saved:
         person.button("保存").click()
-    assert saved.value.suggested_filename.endswith(" あなた - pydlshogi (beginner).kif")
+    record = Path(saved.value.path()).read_text(encoding="cp932")
+    begun = re.search(r"開始日時：(\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)\n", record)
+    assert saved.value.suggested_filename == "{}{}{}-{}{}{} あなた - pydlshogi (入門).kif".format(*begun.groups())
+    person.open_record(record)
+    expect(page.locator("#farPlayer")).to_have_text("上手: レベル1 (入門)")
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
     expect(page.locator("#status")).to_have_text("先手の手番")
     person.leave()

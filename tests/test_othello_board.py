@@ -1,5 +1,6 @@
 """Othello on the board's server: played, judged, its records opened and saved."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,7 @@ def test_a_game_of_othello_that_a_person_resigned_is_saved_so(board: Board) -> N
     board.do("resign")
     record = board.record()
     assert b"PW[pydlshogi (beginner)]" in record
+    assert re.search(rb"DT\[\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\]", record)
     board.opened(record)
     board.do("goto", ply=2)
     assert board.state()["ending"] == {"reason": "resignation", "winner": 1}

@@ -436,6 +436,20 @@ def test_what_is_saved_can_be_opened(board: Board, game: str, start: str, plies:
     assert [state[name] for name in names] == [before[name] for name in names]
 
 
+@pytest.mark.parametrize(
+    ("moves", "ending"),
+    [("1d1c 3a3b 2c2b rep_draw", ("repetition", None)), ("1d1c 3a3b 2c2b draw", ("as recorded", None)),
+     ("f5 d6 c3 draw", ("as recorded", None)), ("f5 d6 c3 resign", ("resignation", 0)), ("f5 d6 c3 break", None)],
+)  # fmt: skip
+def test_the_word_behind_the_moves_of_any_game_says_how_it_ended(board: Board, moves: str, ending: Any) -> None:
+    record = f"position startpos moves {moves}".encode()
+    for _ in range(2):
+        board.opened(record)
+        board.do("goto", ply=3)
+        assert board.state()["ending"] == (ending and {"reason": ending[0], "winner": ending[1]})
+        record = board.record()
+
+
 @pytest.mark.parametrize("word", "切れ負け 反則負け 反則勝ち 入玉勝ち 千日手 持将棋 不戦勝 中断 不詰".split())
 def test_a_record_that_was_opened_is_saved_with_what_it_says(board: Board, tmp_path: Path, word: str) -> None:
     others = "終了日時：2020/01/03\n持ち時間：2時間\n消費時間：▲10△20\n戦型：相掛かり\n記録係：丙\n"

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from usi_driver import PATIENCE
+from usi_driver import PATIENCE, ROOT
 
 from pydlshogi.analysis_server.pool import Pool
 from pydlshogi.web.server import BoardServer
 from pydlshogi.web.table import Table
 
-ROOT = Path(__file__).resolve().parent.parent
-FIXTURES = Path(__file__).parent / "fixtures" / "kifu"
+FIXTURES = ROOT / "tests" / "fixtures" / "kifu"
 SETTINGS = {"Backend": "hash", "Threads": "1", "USI_Hash": "4", "Random_Seed": "1"}
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"  # G*5b
 
@@ -104,7 +104,8 @@ class Board:
         return self.state()
 
     def record(self) -> bytes:
-        status, answer = self.ask("GET", "/record")
+        names = [f"pydlshogi ({side})" if side else "" for side in self.state()["sides"]]
+        status, answer = self.ask("GET", f"/record?{urlencode(dict(zip(('black', 'white'), names, strict=True)))}")
         assert status == 200
         return answer
 

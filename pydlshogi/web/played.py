@@ -4,6 +4,7 @@ Nothing that was played is lost: another move in the midst of a game begins a va
 moves forward and back, so no step plays a game from its start.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -219,11 +220,12 @@ class TableGame:
         }
 
     def take_sides(self, sides: object) -> None:
-        """Who plays Black and White. Raises ValueError."""
+        """Who plays Black and White; a game with an engine begins now, if it has no date. Raises ValueError."""
         known = {"", *self.entry.opponents}
         if not isinstance(sides, list) or len(sides) != 2 or any(side not in known for side in map(str, sides)):
             raise ValueError("the two sides are people or opponents of the game")
         self.sides = [*map(str, sides)]
+        self.date = self.date or (time.strftime("%Y/%m/%d %H:%M:%S") if any(self.sides) else "")
 
     def add(self, move: str) -> None:
         """End the line where it is shown, and go on by a move. Raises PlayerError for one that is not legal."""

@@ -6,7 +6,7 @@ the game that is looked at is made into one.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,17 +15,23 @@ from typing import Final
 
 from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.catalogue import GAMES
-from pydlshogi.entry import Candidates, File, Opened, OpenError, RecordedGame, RecordedLine
+from pydlshogi.entry import RECORDED, Candidates, File, Opened, OpenError, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd, PlayedPosition
 from pydlshogi.support.decoding import decode, one_line
 from pydlshogi.support.usi_text import UsiLine, holds_usi, read_line, usi_lines
-from pydlshogi.web.played import ENGINE, TableGame
+from pydlshogi.web.played import TableGame
 
 _NAME: Final = re.compile(r"^# (Black|White): (.+)", re.MULTILINE)
 _THOUGHT: Final = re.compile(r"^# after (\d+): (.+)", re.MULTILINE)
 _CANDIDATE: Final = re.compile(r"(-?\d{1,6}) (\d{1,12}|-)((?: [\w*+]+)*)", re.ASCII)
 """Its evaluation, the positions looked at, its line."""
-_ENDS: Final = {"resign": ("resignation", 1), "win": ("declaration", 0), "timeout": ("time", 1)}
+_ENDS: Final[Mapping[str, tuple[str, int | None]]] = {
+    "resign": ("resignation", 1),
+    "win": ("declaration", 0),
+    "timeout": ("time", 1),
+    "draw": (RECORDED, None),
+    "rep_draw": ("repetition", None),
+}
 """What the last word of a line of USI says and its moves do not: why the game ended; who won, 0: the side to move."""
 
 
@@ -84,16 +90,9 @@ def saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates
         file = File("txt", text.encode())
     if judged and not file.whole:
         file = file._replace(content=file.content + "".join(_thought(played, candidates)).encode())
-    day = re.sub(r"\W", "", played.date)[:8] or time.strftime("%Y%m%d-%H%M%S")
-    name = f"{day} {' - '.join(filter(None, played.names))}"
+    began = re.sub(r"\D", "", played.date) or time.strftime("%Y%m%d%H%M%S")
+    name = f"{'-'.join(filter(None, (began[:8], began[8:14])))} {' - '.join(filter(None, played.names))}"
     return file._replace(name=re.sub(r'[\s/\\:*?"<>|]+', " ", name).strip())
-
-
-def names_of(played: TableGame, you: str) -> list[str]:
-    """Of Black and White. Without a name of their own: this program with its level, and `you` against it; else "",
-    where it is not known who played."""
-    unnamed = [f"{ENGINE}{side})" if side else you if any(played.sides) else "" for side in played.sides]
-    return [name or other for name, other in zip(played.names, unnamed, strict=True)]
 
 
 def _thought(played: TableGame, candidates: Candidates) -> Iterator[str]:
@@ -154,5 +153,5 @@ def _fits(line: UsiLine, name: str) -> tuple[int, bool]:
 
 def _ending(word: str, turn: int) -> GameEnd | None:
     """How a game ended where `turn` is to move; None where the word does not say it."""
-    reason, winner = _ENDS.get(word, ("", 0))
-    return GameEnd(reason, winner ^ turn) if reason else None
+    reason, winner = _ENDS.get(word, ("", None))
+    return GameEnd(reason, None if winner is None else winner ^ turn) if reason else None

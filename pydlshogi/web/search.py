@@ -17,8 +17,7 @@ from pydlshogi.player.clock import Limits
 LINES: Final = 5
 """Candidates shown, unless people want another number."""
 RECORDS_SCALE: Final = 600
-"""Centipawns, or hundredths of a disc, that make 73 % of winning in records, written and read: as ShogiHome draws them.
-"""
+"""Centipawns, or hundredths of a disc, that make 73 % of winning in records, as ShogiHome draws them."""
 
 Hear: TypeAlias = Callable[[Answer], None]
 

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qsl, quote
 
 from pydlshogi.analysis_server.server import QueryError, json_object
 from pydlshogi.entry import File
@@ -247,17 +247,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"something failed: {error!r}")
 
     def _answer(self, place: str, query: str = "") -> None:
-        table = self.server.table
+        table, given = self.server.table, dict(parse_qsl(query))
         name = place.removeprefix("/") or "index.html"
         if place == "/news":  # whose sender can set no header
-            self._check_token(parse_qs(query).get("token", [""])[0])
+            self._check_token(given.get("token", ""))
         elif place == "/record" or self.command == "POST":
             self._check_token(self.headers.get("X-Token", ""))
         match self.command, place:
             case "GET", "/news":
                 self._send_news()
             case "GET", "/record":
-                self._send_record(table.record(parse_qs(query).get("you", [""])[0]))
+                self._send_record(table.record(given.get("black", ""), given.get("white", "")))
             case "POST", "/do":
                 table.do(json_object(self._body(LARGEST_COMMAND)))
                 self._send_json(HTTPStatus.OK, {"generation": table.generation})

@@ -21,7 +21,7 @@ from pydlshogi.game import GameEnd
 from pydlshogi.player.base_player import PlayerError
 from pydlshogi.web.clock import ANSWER, PACES, Pace, TurnClock
 from pydlshogi.web.played import SetUp, TableGame, TimeControl
-from pydlshogi.web.records import begin, names_of, open_record, saved, suffixes
+from pydlshogi.web.records import begin, open_record, saved, suffixes
 from pydlshogi.web.review import DEPTHS, Review
 from pydlshogi.web.search import LINES, Engines, Preparing, ShownSearch
 from pydlshogi.web.shelf import Shelf
@@ -166,15 +166,15 @@ class Table:
         except (ValueError, PlayerError) as error:
             raise Refused(str(error)) from None
 
-    def record(self, you: str = "") -> File:
-        """The game as a file, with what engines thought of it. `you`: what a person is called who plays an engine."""
+    def record(self, black: str = "", white: str = "") -> File:
+        """The game as a file, with what engines thought of it, and the names of sides that have none of their own."""
         with self._lock:
             game = self._game
             line, at, asked, names = game.line, game.at, game.asked, game.names
             try:
                 if game.left and any(node.tried for node in game.line):  # who practises saves the game
                     game.show(game.left.line)
-                game.names = names_of(game, you)
+                game.names = [names[0] or black, names[1] or white]
                 file = saved(game, self._review.judgements(game.line), self._review.candidates)
             finally:
                 game.show(line, at)

@@ -73,7 +73,7 @@ def _saved(played: TableGame, *_: Any) -> File:
         headers=tuple((name, value) for name, value in played.headers),
     )
     if tip.ended is not None:
-        game = game._replace(ending=tip.ended.reason, result=-64 if tip.ended.winner else 64)
+        game = game._replace(ending=tip.ended.reason, result={None: 0, 0: 64, 1: -64}[tip.ended.winner])
     if tip.discs is not None:
         game = game._replace(result=tip.discs)
     return File("ggf", f"{ggf(game)}\n".encode())

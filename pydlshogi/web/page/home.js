@@ -34,7 +34,7 @@ export class Home {
     }
     const { opponents, starts } = this.setup.games[game]
     const from = [...starts, ...(game === this.state?.game ? ['position shown'] : [])]
-    this.options('startName', from.map(name => [name, this.word(name)]), starts[0])
+    this.options('startName', from.map(name => [name, this.word(name, game)]), starts[0])
     const start = $('startName').value
     const begun = start === 'position shown' ? kind(this.state) : start === 'even' ? game : 'odds'
     const engines = opponents.map(name => [name, this.word(name)])

@@ -12,7 +12,7 @@ import { Records } from './records.js'
 import { Server } from './server.js'
 import { sound } from './sound.js'
 import { isMoveOn, kind, mistakes, otherLevel, own, statusText } from './state.js'
-import { LANGUAGES, learnWords, reasonIn, wordIn } from './words.js'
+import { LANGUAGES, learnWords, levelIn, reasonIn, wordIn } from './words.js'
 
 const WIDE = matchMedia('(min-width: 821px), (min-width: 621px) and (max-height: 450px)') // room for the captured pieces beside the board
 const server = new Server(location.hash.slice(1), reason => {
@@ -206,12 +206,13 @@ const nextLevel = () => otherLevel(state, setup?.games[state.game].opponents ?? 
 /** White sits below where the board is turned, where a person has White against an engine, and where White is to find a move. */
 const flipped = () => turned !== ((state.asked ? (state.turn + state.at + state.asked.ply) % 2 : own(state)) === 1)
 
-/** Who plays a side. A saved game names levels in English, the page in the reader's language. */
+/** Who plays a side. A saved game names levels in the language of who saved it, the page in the reader's. */
 function playerName (place) {
   const name = state.names[place]
-  const level = name.match(/^pydlshogi \((.+)\)$/)?.[1]
-  if (level && word(level) !== level) return word(level)
-  return name || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
+  const called = name.match(/^pydlshogi \((.+)\)$/)?.[1]
+  const level = called && setup?.games[state.game].opponents.find(level =>
+    [level, ...Object.keys(LANGUAGES).map(each => levelIn(each, level))].includes(called))
+  return level ? word(level) : name || word(state.sides[place] || (own(state) === place ? 'you' : 'person'))
 }
 
 function drawPlayers () {
@@ -416,7 +417,7 @@ $('newDialog').onclose = async () => {
   if (document.activeElement.matches(':focus-visible')) board.take() // whoever began it by keyboard
 }
 
-const records = new Records(server, { state: () => state, word, send, underWay })
+const records = new Records(server, { state: () => state, word, level: name => levelIn(language, name), send, underWay })
 
 // A position of one's own
 

@@ -51,9 +51,11 @@ export class Records {
     return this.page.underWay('openingRecord', this.server.post('record', data))
   }
 
-  /** The record, in which a person who plays an engine is called as on the page. */
+  /** The record, in which engines, and a person who plays one, are called as on the page. */
   ask () {
-    return this.server.ask(`record?you=${encodeURIComponent(this.page.word('you'))}`)
+    const [black, white] = this.page.state().sides.map((side, _, sides) =>
+      side ? `pydlshogi (${this.page.level(side)})` : sides.some(Boolean) ? this.page.word('you') : '')
+    return this.server.ask(`record?${new URLSearchParams({ black, white })}`)
   }
 
   async save () {

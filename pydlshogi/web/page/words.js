@@ -11,6 +11,9 @@ export function wordIn (language, name, game) {
   return words[`${name} ${game}`] ?? words[name] ?? name
 }
 
+/** How records name a level or an engine: "beginner" of "level 1 (beginner)", "full strength" of "engine: full strength". */
+export const levelIn = (language, level) => wordIn(language, level).replace(/^.+\d+ \((.+)\)$|^.+?: /, '$1')
+
 /** Take in the words that games bring along. */
 export function learnWords (games) {
   for (const [name, { look }] of Object.entries(games)) {
