@@ -2,8 +2,7 @@
 
     python -m pydlshogi.cycle dobutsu --out runs/dobutsu
 
-The same command goes on where a run was broken off. All that a run knows is in its folder: see learning/run_folder.py.
-"""
+The same command goes on where a run broke off. All that a run knows is in its folder: see learning/run_folder.py."""
 
 import sys
 import time

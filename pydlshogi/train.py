@@ -83,7 +83,7 @@ def begin(
 ) -> tuple[Run, Dataset]:
     """The run at its start or as the checkpoint `state` has it, and what it learns from."""
     init = first_weights(settings, encoding) if state is None else None
-    kept = {LOGGED: 0, **(state.get("kept", {}) if state else {})}
+    kept = {LOGGED: 0, **(state["kept"] if state else {})}
     dataset = entry.load(settings, encoding, kept)
     # Before a network of that batch takes all memory.
     if len(dataset.rows) < settings.batch_size:

@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 import time
+from pathlib import Path
 
 
 def main() -> None:
@@ -22,9 +23,8 @@ def main() -> None:
     ply = 0
     for line in sys.stdin:
         if arguments.log:
-            log = os.open(arguments.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            os.write(log, line.encode())
-            os.close(log)
+            with Path(arguments.log).open("a") as log:
+                log.write(line)
         command = line.split()[0]
         answer = ""
         if command not in arguments.commands.split():

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 import time
+from pathlib import Path
 
 
 def main() -> None:
@@ -23,9 +24,8 @@ def main() -> None:
     print("started", file=sys.stderr, flush=True)
     for line in sys.stdin:
         if arguments.log:
-            log = os.open(arguments.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            os.write(log, line.encode())
-            os.close(log)
+            with Path(arguments.log).open("a") as log:
+                log.write(line)
         words = line.split()
         match words:
             case ["usi"]:

@@ -5,8 +5,8 @@ questions it may talk `--nonsense` (a move that is not legal). Each question is 
 """
 
 import argparse
-import os
 import sys
+from pathlib import Path
 
 import cshogi
 
@@ -30,9 +30,8 @@ def main() -> None:
             case ["go", "nodes", nodes]:
                 asked += 1
                 if arguments.log:
-                    log = os.open(arguments.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-                    os.write(log, f"{nodes} {question}\n".encode())
-                    os.close(log)
+                    with Path(arguments.log).open("a") as log:
+                        log.write(f"{nodes} {question}\n")
                 misbehaves = arguments.every and asked % arguments.every == 0
                 legal = sorted(map(cshogi.move_to_usi, board.legal_moves))
                 best = legal[len(question) % len(legal)]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pydlshogi.encoding import Encoding, listed_by, planes_of
+from pydlshogi.encoding import Encoding, listed_by
 from pydlshogi.network.architecture import Architecture, ModelError, architecture_for, parameter_shapes
 from pydlshogi.network.sparse import sparse_shapes
 from pydlshogi.network.weights import Weights, converted
@@ -151,11 +151,6 @@ def packed_positions(encoding: Encoding, count: int, seed: int = 20) -> npt.NDAr
     """Packed positions [count, words] in whose planes one element of twenty is set."""
     bits = np.random.default_rng(seed).random((count, 32 * encoding.words)) < 0.05
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint32)
-
-
-def some_planes(count: int, seed: int = 20) -> Array:
-    """Planes [count, 104, 9, 9]."""
-    return planes_of(SQUARE, packed_positions(SQUARE, count, seed))
 
 
 def legal_labels(encoding: Encoding, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -275,6 +275,7 @@ def test_one_game_of_several(record: Path, capsys: pytest.CaptureFixture[str]) -
     ("text", "arguments", "reason"),
     [("PI\n+\n+7775FU\n", [], "game.csa: move 1, +7775FU, is illegal"), ("", [], "game.csa: empty"),
      ("f5d6c3\n", [], "game.csa: a game of othello, not of shogi: the board opens it, `python -m pydlshogi.web`"),
+     ("position startpos moves 1d1c 3a3b\n", [], "game.csa: a game of dobutsu, not of shogi: the board opens it"),
      ("PI\n+\n%CHUDAN\n", [], "game.csa: there are no moves to judge"),
      ("PI\n+\n+7776FU\n", ["--game", "2"], "game.csa: there is no game 2, it holds 1"),
      ("PI\n+\n+7776FU\n", ["--option", "Bakend=hash"], "there is no option Bakend"),

@@ -93,14 +93,6 @@ class Ticking(Opinions):
         return super().evaluate(batch)
 
 
-def two_lines(first: float) -> tuple[SearchOfOne, dict[str, float]]:
-    """R has the moves A and a, each with one line; to play A is worth `first`, to play the other one half."""
-    lines = [[chr(place + number) for number in range(200)] for place in (1000, 2000)]
-    graph = {here: after for line in lines for here, after in pairwise(line)}
-    values = {letter: first if ply % 2 else 1 - first for ply, letter in enumerate(lines[0])}
-    return SearchOfOne(Letters({"R": lines[0][0] + lines[1][0], **graph}, "R")), values
-
-
 @pytest.mark.parametrize(
     ("prior", "value", "extended"),
     [
@@ -111,7 +103,11 @@ def two_lines(first: float) -> tuple[SearchOfOne, dict[str, float]]:
     ],
 )
 def test_it_goes_on_while_the_best_move_is_in_doubt(prior: float, value: float, extended: bool) -> None:
-    search, values = two_lines(value)
+    """R has two moves, each with one line; to play the first is worth `value`, to play the other one half."""
+    lines = [[chr(place + number) for number in range(200)] for place in (1000, 2000)]
+    graph = {here: after for line in lines for here, after in pairwise(line)}
+    values = {letter: value if ply % 2 else 1 - value for ply, letter in enumerate(lines[0])}
+    search = SearchOfOne(Letters({"R": lines[0][0] + lines[1][0], **graph}, "R"))
     evaluator = Ticking(values, {chr(1000): prior, chr(2000): 1 - prior})
     clock = Clock(now=lambda: evaluator.now)
     optimum = 20 * SECOND

@@ -64,23 +64,27 @@ def test_a_defect_keeps_its_traceback() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
-def test_a_reader_that_leaves_ends_it_without_a_line() -> None:
-    script = """
+@pytest.mark.parametrize(("then", "status", "line"), [("", 1, b""), ("KeyboardInterrupt", 130, b"tool: stopped\n")])
+def test_a_reader_that_leaves_ends_it_without_a_line(then: str, status: int, line: bytes) -> None:
+    script = f"""
 import sys
 from pydlshogi.support.command_line import exit_status
 
 def run():
-    while True:
-        print("line")
+    try:
+        while True:
+            print("line", flush=True)
+    except OSError:
+        raise {then}
 
 sys.exit(exit_status("tool", run))
 """
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, **pipes) as process:
+    with subprocess.Popen([sys.executable, "-E", "-c", script], cwd=ROOT, **pipes) as process:  # with its buffer
         process.stdout.readline()
         process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 1
+        assert process.stderr.read() == line
+    assert process.returncode == status
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C there")

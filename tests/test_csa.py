@@ -405,14 +405,16 @@ ILLEGAL = summary(turn="-", clock="Total_Time:0\nByoyomi:0\nIncrement:0")
 @pytest.mark.parametrize(
     ("limit", "said"),
     [("answer", SILENT[:100]), ("agreement", SILENT), ("agreement", SILENT + 1000 * "\n"),
-     ("slack", f"{SILENT}\nSTART:game-1"), ("slack", f"{ILLEGAL}\nSTART:game-1\n+7775FU,T1")],
-    ids=["summary", "agreement", "flood", "game", "illegal"],
+     ("slack", f"{SILENT}\nSTART:game-1"), ("slack", f"{ILLEGAL}\nSTART:game-1\n+7775FU,T1"),
+     ("longest_pause", SILENT[:100] + 20_000 * "\nx")],
+    ids=["summary", "agreement", "flood", "game", "illegal", "endless"],
 )  # fmt: skip
 def test_a_server_that_falls_silent_is_left(table: Table, limit: str, said: str) -> None:
     """It has little time from the login on, and enough of it again when the next try begins."""
     patience = table.client._patience
 
     def hear(text: str) -> None:
+        table.said.append(text)
         if text.startswith("logged in"):
             table.client._patience = patience._replace(**{limit: 0.2})
         elif "the next try" in text:
@@ -425,6 +427,7 @@ def test_a_server_that_falls_silent_is_left(table: Table, limit: str, said: str)
     table.connected().begin().say("#RESIGN\n#WIN")
     games = table.ended()
     assert [game.win for game in games][-1] == "b"
+    assert any("without end" in line for line in table.said) == (limit == "longest_pause")
     peer.close()
 
 

@@ -4,9 +4,9 @@ import lzma
 import random
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from threading import Thread
 
 import cshogi
 import pytest
@@ -248,10 +248,7 @@ def test_whether_a_mate_may_lead_through_what_was_played() -> None:
 
 def test_searches_in_threads_know_nothing_of_each_other() -> None:
     searches = [MateSearch(4) for _ in range(3)]
-    threads = [Thread(target=look, args=(HARD, search)) for search in searches]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(look, [HARD] * 3, searches))
     assert {len(line_of(HARD, search)) for search in searches} == {len(line_of(HARD, searches[0]))}
     assert len({search.nodes for search in searches}) == 1

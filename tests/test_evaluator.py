@@ -44,15 +44,11 @@ def known(temperature: float = 1.0) -> NetworkEvaluator:
     return NetworkEvaluator(HostBackend("known", ENCODING, [run], 1), temperature)
 
 
-def batch_of(evaluator: Evaluator, positions: list[Position]) -> Batch:
+def ask(evaluator: Evaluator, positions: list[Position]) -> Evaluations:
     batch = Batch(max(1, len(positions)), 9, evaluator.encoding)
     for position in positions:
         batch.add(position, position.legal_moves())
-    return batch
-
-
-def ask(evaluator: Evaluator, positions: list[Position]) -> Evaluations:
-    return evaluator.evaluate(batch_of(evaluator, positions))
+    return evaluator.evaluate(batch)
 
 
 def split(evaluations: Evaluations, positions: list[Position]) -> list[np.ndarray]:

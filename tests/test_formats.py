@@ -252,13 +252,3 @@ def test_training_takes_legal_moves_alone_and_converts_once(files: Path, tmp_pat
     (tmp_path / "games.jsonl").write_text(json.dumps(record))
     assert len(load(tmp_path / "games.jsonl", "val", tmp_path / "cache")) == 1
     assert positions["move"][8] == 0
-
-
-def test_an_unknown_format_or_a_missing_file_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.txt")])
-    (tmp_path / "b.psv").write_bytes(b"kept")
-    for flags, complaint in (([], "b.psv exists"), (["--overwrite"], "a.psv: No such file")):
-        assert convert.main([str(tmp_path / "a.psv"), str(tmp_path / "b.psv"), *flags]) == 1
-        assert complaint in capsys.readouterr().err
-    assert (tmp_path / "b.psv").read_bytes() == b"kept"

@@ -47,21 +47,11 @@ def test_both_lists_in_one_call(records: Path, capsys: pytest.CaptureFixture[str
     assert "20 of 30 record files" in capsys.readouterr().out
     train, test = lists("b", "--ratio", "0.8", train="train", test="test")  # as in the book
     assert (len(train), len(test)) == (24, 6)
+    assert [*map(len, lists("b", "--ratio=0.5", "--overwrite", train="train", test="test"))] == [15, 15]
     files = make_kifu_list.record_files(records / "kifu")
     assert sorted(path.resolve() for path in train + test) == files
     first, again, other = (make_kifu_list.split(files, 10, 10, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
-
-
-def test_lists_are_not_overwritten_unasked(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (records / "all_test.txt").write_text("mine\n")
-    arguments = [str(records / "kifu"), str(records / "all")]
-    assert make_kifu_list.main(arguments) == 1
-    assert capsys.readouterr().err == f"make_kifu_list: {records / 'all_test.txt'} exists (--overwrite replaces it)\n"
-    assert (records / "all_test.txt").read_text() == "mine\n"
-    assert not (records / "all_train.txt").exists()
-    assert make_kifu_list.main([*arguments, "--overwrite"]) == 0
-    assert (records / "all_test.txt").read_text() != "mine\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The lock that kernels take: of several threads only one has it at a time, whether it runs Python or a kernel."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
 import numpy as np
@@ -58,11 +59,8 @@ def test_what_is_done_under_the_lock_is_done_by_one_thread(python: int) -> None:
     works: list[Callable[[], None]] = [lambda: count_up(mutex.addresses, numbers, ROUNDS)] * (2 - python)
     works += [lambda: count_often(mutex.addresses, numbers, ROUNDS)]
     works += [lambda: in_python(mutex, numbers, ROUNDS // 50)] * python
-    threads = [Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda work: work(), works))
     expected = (3 - python) * ROUNDS + python * ROUNDS // 50
     assert [numbers[0], numbers[1:].sum()] == [expected, expected]
 

@@ -25,7 +25,6 @@ from tests.networks import (
     packed_positions,
     random_weights,
     refusal_of,
-    some_planes,
 )
 
 SMALL = [architecture_for(NARROW, "policy_value_resnet", 1, 8), architecture_for(ODD_LABELS, "policy_value", 12, 8)]
@@ -174,7 +173,7 @@ def test_the_graph_takes_any_batch_and_gives_raw_logits(architecture: Architectu
 @pytest.mark.parametrize("architecture", [PLAIN, RESNET], ids=str)
 def test_the_graph_in_half_precision_takes_bytes_and_stays_close(architecture: Architecture) -> None:
     weights = network(architecture)
-    planes = some_planes(8)
+    planes = planes_of(SQUARE, packed_positions(SQUARE, 8))
     session = onnxruntime.InferenceSession(onnx_model(weights, half=True).SerializeToString())
     policy, value = session.run(["policy", "value"], {"planes": planes.astype(np.uint8)})
     expected_policy, expected_value = logits(weights, planes)

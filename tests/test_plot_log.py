@@ -54,10 +54,3 @@ def test_what_is_no_journal_is_one_line(tmp_path: Path, capsys, text: str) -> No
     assert error.startswith(f"plot_log: {log} is no journal of a run: ")
     assert error.count("\n") == 1
     assert not (tmp_path / "log.png").exists()
-
-
-def test_the_journal_is_not_overwritten_by_its_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = write(tmp_path / "journal.png", STEP)
-    assert main([str(log)]) == 1
-    assert capsys.readouterr().err == f"plot_log: {log}: the picture would take the place of the journal\n"
-    assert json.loads(log.read_text()) == STEP

@@ -23,6 +23,9 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "names").mkdir()
     (tmp_path / "names" / "a\u2028b.csa").write_text(RECORD)
     (tmp_path / "records.txt").write_text("game.csa\n")
+    (tmp_path / "games.psv").write_bytes(b"kept")
+    (tmp_path / "log.png").write_text('{"step": 1}\n')
+    (tmp_path / "mine_test.txt").write_text("mine\n")
     (tmp_path / "missing.txt").write_text("nothing.csa\n")
     np.save(tmp_path / "array.npy", np.zeros(3))
     damaged = bytearray((shipped_model() / "othello_patterns.npz").read_bytes())
@@ -39,12 +42,17 @@ REFUSED = [
     ("utils.make_kifu_list", ["{folder}", "{list}"], "make_kifu_list: {folder}: no record files"),
     ("utils.make_kifu_list", ["{games}", "/"], ": the lists want a name"),
     ("utils.make_kifu_list", ["{names}", "{list}", "--ratio=1"], ".csa': a list cannot hold this name"),
+    ("utils.make_kifu_list", ["{games}", "{mine}"], "make_kifu_list: {mine_test.txt} exists (--overwrite replaces it)"),
     ("utils.make_book", ["{games}", "--out={empty}"], "make_book: {empty} exists (--overwrite replaces it)"),
     ("utils.make_book", ["{games}", "--out={nowhere}/own.db"], "make_book: {nowhere}/own.db: No such file"),
     ("utils.make_book", ["{nowhere}", "--out={new}"], "make_book: {nowhere}: no such folder"),
     ("utils.make_book", ["{games}", "--out={folder}", "--overwrite"], "make_book: {folder}: Is a directory"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--min-rating", "nan"], "--min-rating: must be at least 0"),
     ("utils.make_kifu_list", ["{games}", "{list}", "--ratio", "1.5"], "--ratio: must be 0 to 1"),
+    ("utils.convert", ["{nowhere}", "{new}.txt"], "new.txt ends in none of "),
+    ("utils.convert", ["{nowhere}", "{games.psv}"], "convert: {games.psv} exists (--overwrite replaces it)"),
+    ("utils.convert", ["{nowhere}", "{games.psv}", "--overwrite"], "convert: {nowhere}: No such file"),
+    ("utils.plot_log", ["{log.png}"], "plot_log: {log.png}: the picture would take the place of the journal"),
     ("utils.match", [*MATCH, "--time=0"], "argument --time: 0 makes no sense"),
     ("utils.match", [*MATCH, "--b-time=9", "--b-nodes=9"], "--b-nodes: not allowed with argument --b-time"),
     ("utils.match", [*MATCH, "--time=9", "--concurrency=0"], "argument --concurrency: must be at least 1"),
@@ -63,6 +71,8 @@ REFUSED = [
     (SERVE, ["--option", "Memory=1"], "there is no option Memory"),
     (SERVE, ["mcts", "--option", "Rollouts=101"], "101 becomes 100"),
     (SERVE, ["mcts", "--option", "modelfile={nowhere}"], "{nowhere}: No such file"),
+    (SERVE, ["mcts", "--option", "Policy={array.npy}"], "othello: {array.npy} holds no policy, or is damaged"),
+    (SERVE, ["iago", "--option", "Rollouts_File={nowhere}"], "othello: {nowhere}: No such file or directory"),
     (SERVE, ["--option", "Openings_File={latin}"], "othello: {latin} holds no opening book of Othello, or is damaged"),
     ("pydlshogi.bench", ["network", "--batch", "100000000"], "bench: out of memory: "),
     ("pydlshogi.bench", ["network", "--modelfile", "{nowhere}"], "bench: {nowhere}: No such file or directory"),
@@ -82,7 +92,10 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     def there(text: str) -> str:
         return text.replace("{", f"{files}/").replace("}", "")
 
-    main, before = import_module(module).main, sorted(files.rglob("*"))
+    def content() -> dict[Path, bytes]:
+        return {path: path.read_bytes() if path.is_file() else b"" for path in files.rglob("*")}
+
+    main, before = import_module(module).main, content()
     try:
         status = main([there(word) for word in words])
     except SystemExit as refused:  # by argparse
@@ -92,4 +105,4 @@ def test_one_line_and_no_work(module: str, words: list[str], line: str, files: P
     *usage, said = err.splitlines()
     assert there(line) in said
     assert not usage or usage[0].startswith("usage: ")
-    assert sorted(files.rglob("*")) == before
+    assert content() == before

@@ -56,11 +56,6 @@ def test_weights_survive_the_way_through_a_module(architecture: Architecture) ->
     assert all(np.array_equal(weights[name], again[name]) for name in weights)
 
 
-def some_planes(size: Architecture) -> torch.Tensor:
-    shape = 16, size.planes, size.height, size.width
-    return (torch.rand(shape, generator=torch.manual_seed(0)) < 0.1).float()
-
-
 @pytest.mark.parametrize(
     ("small", "large"),
     [(BOTH[0], architecture_for(SQUARE, "policy_value", 12, 12)),
@@ -70,7 +65,8 @@ def some_planes(size: Architecture) -> torch.Tensor:
 )  # fmt: skip
 def test_a_network_grows_and_knows_what_it_knew(small: Architecture, large: Architecture) -> None:
     weights = random_weights(small, seed=0)
-    planes = some_planes(small)
+    shape = 16, small.planes, small.height, small.width
+    planes = (torch.rand(shape, generator=torch.manual_seed(0)) < 0.1).float()
     grown = grow(weights, large)
     assert architecture_of(to_npz(grown)) == large
     with torch.inference_mode():
@@ -408,10 +404,15 @@ def test_a_folder_serves_one_run_at_a_time(folder: Path, capsys: pytest.CaptureF
 def test_a_checkpoint_of_another_version_or_none_is_a_line(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = finished / "run" / train.CHECKPOINT
     state = runs.read_checkpoint(path)
-    for change in ({"settings": {**state["settings"], "colour": 1}}, {"window": torch.zeros(1), "optimisers": []}):
-        torch.save({**state, **change}, path)
+    for name, value, said in (
+        ("settings", {**state["settings"], "colour": 1}, "does not fit this program"),
+        ("settings", {**state["settings"], "depth": "6"}, "--depth '6' is no int"),
+        *(("optimisers", value, "does not fit this program") for value in ([], "x")),
+        *((name, "x", "is not a checkpoint of a training run") for name in ("step", "progress", "window", "kept")),
+    ):
+        torch.save({**state, name: value}, path)
         assert train.main(["--resume", f"--out={finished / 'run'}", "--steps=8"]) == 1
-        assert "does not fit this program" in capsys.readouterr().err
+        assert said in capsys.readouterr().err
     (finished / "run" / train.CHECKPOINT).unlink()
     journal = (finished / "run" / "log.jsonl").read_bytes()
     assert train.main(options(finished, "run", steps=4)) == 1

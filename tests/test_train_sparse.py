@@ -119,7 +119,8 @@ def test_examples_have_all_legal_moves_of_their_positions_and_of_mirror_images()
 def test_several_sources_are_one() -> None:
     positions = pack(*random_games(2, plies=40, seed=5))
     target = ValueTarget(0.5, 600.0)
-    legal = [[move & 0xFFFF for move in position_of(each).legal_moves().tolist()] for each in positions[:20]]
+    starts = [ShogiPosition(states_of(each["hcp"][None])) for each in positions[:20]]
+    legal = [[move & 0xFFFF for move in start.legal_moves().tolist()] for start in starts]
     counts = np.array([min(3, len(moves)) for moves in legal])
     moves = np.array([move for each, count in zip(legal, counts, strict=True) for move in each[:count]], np.uint16)
     weights = np.concatenate([np.arange(1, count + 1) / (count * (count + 1) / 2) for count in counts])
@@ -136,10 +137,6 @@ def test_several_sources_are_one() -> None:
     assert examples.values[1] == 0.25
     assert sum(asked(examples, 1)[1].values()) == pytest.approx(1)
     assert max(asked(examples, 1)[1].values()) == pytest.approx(3 / 6)
-
-
-def position_of(recorded: Any) -> ShogiPosition:
-    return ShogiPosition(states_of(recorded["hcp"][None]))
 
 
 def test_random_moves_teach_no_policy_and_no_result_before_them_counts() -> None:

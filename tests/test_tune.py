@@ -3,16 +3,15 @@
 import json
 import shlex
 import sys
-from pathlib import Path
 
 import pytest
+from usi_driver import ROOT
 
 from utils.lab import tune as tune_program
 from utils.lab.tune import Spsa, Tuned, main
 
 pytestmark = pytest.mark.lent_worker(tune_program)
 
-ROOT = Path(__file__).resolve().parent.parent
 SPSA = Spsa((Tuned("x", 20, 0, 100), Tuned("y", 90, 50, 100)), 1000, 0.1, 0.03, 1)
 
 

@@ -159,7 +159,7 @@ def test_a_record_becomes_another_and_loses_nothing_unsaid(tmp_path: Path, capsy
     assert main([str(tmp_path / "a.jkf"), str(tmp_path / "b.kif")]) == 0
     assert read(tmp_path / "b.kif") == read(tmp_path / "a.kif")
     assert heads.splitlines()[3] in (tmp_path / "b.kif").read_text(encoding="utf-8")
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr() == ("".join(f"{tmp_path / name}: games 1, moves 4\n" for name in ("a.jkf", "b.kif")), "")
     for name in ("a.csa", "a.usi"):
         assert main([str(tmp_path / "a.kif"), str(tmp_path / name)]) == 1
         assert "cannot hold variations" in capsys.readouterr().err

@@ -110,6 +110,7 @@ def convert_records(sources: Sequence[Path], options: argparse.Namespace, out: P
     if lost := [name for name in names if any(getattr(one, name) != getattr(other, name) for one, other in pairs)]:
         print(f"convert: {out.suffix} does not hold all of the {', '.join(lost)}", file=sys.stderr)
     write_whole(out, written)
+    print(f"{out}: games {len(games):,}, moves {sum(len(game.moves) for game in games):,}")
     return 0
 
 

@@ -177,8 +177,7 @@ class CudaBackend:
 class _Stream:
     """A CUDA stream, and one graph for each of a few batch sizes: a batch is filled up to the next of them.
 
-    The kernels of a small network last about as long as it takes to launch them; a graph launches all of them at once.
-    """
+    The kernels of a small network last about as long as it takes to launch them; a graph launches all at once."""
 
     def __init__(self, predictor: Predictor, encoding: Encoding, batch_size: int) -> None:
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]

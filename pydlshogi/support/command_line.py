@@ -137,14 +137,11 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # as when `head` has seen enough
-        _drop_output()
         return 1
     except OSError as error:
         if isinstance(error, FileNotFoundError | FileExistsError):  # said again, the command would end in the same way
             how_to_go_on = ""
         print(f"{program}: {error.filename or 'output'}: {error.strerror or error}{how_to_go_on}", file=sys.stderr)
-        if error.filename is None:
-            _drop_output()
         return 1
     except PoolError as error:
         print(f"{program}: {error}{how_to_go_on}", file=sys.stderr)
@@ -164,12 +161,11 @@ def exit_status(program: str, run: Callable[[], int | None], *errors: type[Excep
     finally:
         if as_ctrl_c:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is still to be written goes nowhere, instead of failing once more at the exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
-
-
-def _drop_output() -> None:
-    """What Python still has to write to stdout goes nowhere, instead of failing once more at the exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # Settings
@@ -217,7 +213,9 @@ def check(settings: Any) -> None:
     """Raises SettingError for a value out of its bounds, or for one that is none of the choices."""
     for each in fields(settings):
         choices, low, high = (each.metadata[name] for name in ("choices", "low", "high"))
-        value = getattr(settings, each.name)
+        value, kind = getattr(settings, each.name), type(each.default)
+        if not isinstance(value, int | float if kind is float else kind):  # in a checkpoint
+            raise SettingError(f"{option_of(each.name)} {value!r} is no {kind.__name__}")
         if choices and value not in choices:
             raise SettingError(f"{option_of(each.name)} {value} is none of {', '.join(choices)}")
         if isinstance(value, int | float) and not (low <= value <= high and abs(value) <= sys.float_info.max):

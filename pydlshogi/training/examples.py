@@ -2,8 +2,7 @@
 
 Where they come from, nobody here knows.
 
-The policy to be learned is sparse: some labels of each position, with weights. A played move is a distribution of one.
-"""
+The policy to learn is sparse: some labels of each position, with weights. A played move is a distribution of one."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence

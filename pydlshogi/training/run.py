@@ -35,6 +35,7 @@ _DAMAGED: Final = (
     *(BadZipFile, ValueError, zlib.error),
 )
 """What PyTorch, or who looks at its checksums, raises for bytes that are no checkpoint."""
+_PARTS: Final = {"settings": dict, "step": int, "progress": float, "kept": dict, "window": torch.Tensor}
 
 
 class TrainingError(OneLineError):
@@ -164,7 +165,7 @@ class Run:
             # A cycle has named all that it needs; what `train` keeps is found only while it runs.
             self.kept = {name: state["kept"][name] for name in self.kept or state["kept"]}
             torch.set_rng_state(state["generator"])
-        except (LookupError, RuntimeError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
             raise TrainingError(f"the checkpoint does not fit this program: {' '.join(str(error).split())}") from error
 
     def check(self) -> None:
@@ -189,6 +190,6 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         raise TrainingError(f"{path} is not a checkpoint, or damaged") from error
     if changed:
         raise TrainingError(f"{path} is damaged: something in it was changed after it was written")
-    if not isinstance(state, dict) or "settings" not in state:
+    if not isinstance(state, dict) or any(not isinstance(state.get(name), kind) for name, kind in _PARTS.items()):
         raise TrainingError(f"{path} is not a checkpoint of a training run")
     return state

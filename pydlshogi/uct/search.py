@@ -78,8 +78,7 @@ class Leaves:
 class Search:
     """Trees of one game in one table, each with a root, and the playouts under way. Mostly there is one tree.
 
-    Several threads may gather and back up at once; each has its own batch and leaves. Everything else is done by one.
-    """
+    Several threads may gather and back up at once; each has its own batch and leaves. All else is done by one."""
 
     def __init__(self, table: UctNodeTable, boards: StoredBoards, puct: Puct = DEFAULT_PUCT, trees: int = 1) -> None:
         self.table = table

@@ -2,8 +2,7 @@
 
 `python -m utils.lab.othello_book` makes the book grow. Its file (.npz) holds of each position a key and by how many
 discs the side to move is expected to win: where all moves lead to positions of the book, that is what the best of them
-leads to. There it is played from: one of the moves that are nearly as good as the best is drawn, so that games differ.
-"""
+leads to. There it is played from: one of the moves that are nearly as good as the best is drawn, so games differ."""
 
 import random
 import re

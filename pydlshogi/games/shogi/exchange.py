@@ -105,8 +105,7 @@ def _attacking(men: Army, side: int, square: int, blockers: int) -> int:
 def best_exchanges(board: Board, side: int, reached: int, guarded: int) -> tuple[int, int]:
     """The two best exchanges, on different squares, that a side may begin, in centipawns; 0 where there is none.
 
-    `reached`: what the side attacks; `guarded`: what the other side attacks. A piece that is not guarded is won whole.
-    """
+    `reached`: what the side attacks; `guarded`: what the other side attacks. A piece not guarded is won whole."""
     best = second = wide(0)
     targets = of_side(board, 1 - side) & reached
     while targets:

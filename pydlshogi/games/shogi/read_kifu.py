@@ -11,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from pydlshogi.entry import OpenError
 from pydlshogi.games.shogi.kifu import formats
 from pydlshogi.games.shogi.kifu.game import Game, RecordError
+from pydlshogi.player.base_player import PlayerError, play_moves
 from pydlshogi.support import OneLineError
 from pydlshogi.support.decoding import decode
 from pydlshogi.support.files import read_plain
 from pydlshogi.support.pool import ProcessPool
+from pydlshogi.support.usi_text import holds_usi, usi_lines
 
 _LARGEST_FILE: Final = 1 << 26
 """Bytes. Collections of a hundred thousand games are kept in more files than one."""
@@ -67,9 +68,12 @@ def _of_another_game(data: bytes, text: str) -> str:
     """What to do with a record of another game; "": it is none."""
     from pydlshogi.catalogue import GAMES  # which imports this one
 
-    for game in GAMES.values():
-        with suppress(OpenError):
-            if game.name != "shogi" and game.files and game.files.opened(data, text):
+    lines = usi_lines(text) if holds_usi(text) else []
+    for game in [game for game in GAMES.values() if game.name != "shogi"]:
+        with suppress(PlayerError, ValueError):  # it is not one of this game
+            for line in lines:
+                play_moves(game.position(line.start), line.moves)
+            if lines or (game.files and game.files.opened(data, text)):
                 return f"a game of {game.name}, not of shogi: the board opens it, `python -m pydlshogi.web`"
     return ""
 

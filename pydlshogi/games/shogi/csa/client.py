@@ -25,6 +25,8 @@ from pydlshogi.support.files import write_whole
 
 _BROKEN_OFF: Final = "broken off"
 """The result of a game whose end is not known."""
+_LONGEST_SUMMARY: Final = 10_000
+"""Lines."""
 
 
 class Patience(NamedTuple):
@@ -145,6 +147,8 @@ class Client:
             until, lines = time.monotonic() + self._patience.answer, list[str]()
             while (line := connection.line(until)) != "END Game_Summary":
                 lines.append(line)
+                if len(lines) > _LONGEST_SUMMARY:
+                    raise Disconnected("the server sends a Game_Summary without end")
             game_id = next((line.partition(":")[2] for line in lines if line.startswith("Game_ID:")), "")
             try:
                 terms = parse_terms(lines)

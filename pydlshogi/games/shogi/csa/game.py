@@ -83,8 +83,7 @@ class Terms(NamedTuple):
     def left(self) -> list[int]:
         """Milliseconds on both clocks.
 
-        Servers do not agree whether the moves of an opening have counted, so increments give no more than there was.
-        """
+        Servers do not agree whether the moves of an opening count, so increments give no more than there was."""
         left = [control.total for control in self.times]
         first = "bw".index(self.start.start_sfen.split()[1])
         for number, spent in enumerate(self.start.times):

@@ -179,8 +179,7 @@ class _Reader:
 
     def _conclusion(self, position: ShogiPosition) -> Conclusion:
         """How the game ended. The server's summary knows better than the last statement: it writes `%TORYO` for a lost
-        connection, `%KACHI` for a wrong declaration, and no statement at all for time, repetition and illegal moves.
-        """
+        connection, `%KACHI` for a wrong declaration, and no statement for time, repetition and illegal moves."""
         cause, *results = self._notes.get("'summary", "").split(":")
         if cause in _CAUSES and len(results) == 2:
             win = _RESULTS.get(results[0].rpartition(" ")[2])

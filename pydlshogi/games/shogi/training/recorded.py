@@ -51,8 +51,7 @@ def win_rates(evals: Int16Array, eval_coef: float) -> Float32Array:
 class ValueTarget:
     """How the expected score is made of a game's result and the record's evaluation.
 
-    `val_lambda` x result + (1 - `val_lambda`) / (1 + exp(-eval / `eval_coef`)), or the one of the two that is known.
-    """
+    `val_lambda` x result + (1 - `val_lambda`) / (1 + exp(-eval / `eval_coef`)), or the one that is known."""
 
     val_lambda: float
     eval_coef: float
