@@ -293,7 +293,8 @@ def test_diagrams_name_hands_and_the_side_to_move_in_several_ways(held: str) -> 
      (["1 ７六歩(77)", "3 ２六歩(27)"], "move 3 follows move 1"),
      (["1 ７六歩(77)", "2 ３四何か"], "not a move: '2 3四何か'"),
      (["1 ７六歩(77)", "2 何か", "3 ２六歩(27)"], "2六歩(27) follows the end of the game"),
-     (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game")],
+     (["1 投了", "2 ３四歩(33)"], "3四歩(33) follows the end of the game"),
+     (["1手目 ７六歩"], "not a move: '1手目 ７六歩'"), (["1: ７六歩"], "not a move: '1: ７六歩'")],
 )  # fmt: skip
 def test_kif_that_is_refused(lines: list[str], reason: str) -> None:
     assert refusal(kif(*lines)) == reason

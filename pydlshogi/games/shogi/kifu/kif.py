@@ -165,6 +165,8 @@ class _Reader:
         self._path: list[int] = []
         """Where the moves of the line, and those before it, went."""
         self._closing = ""
+        self._like_a_move = ""
+        """A line that begins as a move does, above all moves."""
 
     def read_line(self, line: str) -> None:
         if line[0] == "*":
@@ -207,8 +209,11 @@ class _Reader:
 
     def game(self, start: int | str) -> Game:
         game, *variations = self._lines
-        if not (self._rows or game.texts or any(key in self._headers for key in _HEADERS)):
-            raise RecordError("neither a move nor a position nor a player: not a record")
+        if not (self._rows or game.texts):
+            if not any(key in self._headers for key in _HEADERS):
+                raise RecordError("neither a move nor a position nor a player: not a record")
+            if self._like_a_move:
+                raise RecordError(f"not a move: {self._like_a_move[:40]!r}")
         record = Record(_handicap(start) if isinstance(start, str) else self._diagram(start))
         record.play(game, partial(_conclusion, self._closing))
         for variation in variations:
@@ -222,8 +227,9 @@ class _Reader:
             self._destination = _square(last_move[1], last_move[2])
         elif turn := _TURN.fullmatch(narrow):
             self._turn = int(turn[1] in "後上")
-        elif ":" in narrow:
-            for each in re.split(r"\s/\s(?=[後上]手\s*[:：])", line):
+        else:
+            self._like_a_move = self._like_a_move or (line if re.match(f"(?={_DIGIT}).*{_PLACE}", line) else "")
+            for each in re.split(r"\s/\s(?=[後上]手\s*[:：])", line) if ":" in narrow else ():
                 key, value = re.split("[:：]", each, maxsplit=1)
                 self._headers.setdefault(re.sub("手の?持ち?駒", "手の持駒", key.strip()), value.strip())
 
