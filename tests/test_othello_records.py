@@ -202,7 +202,7 @@ def test_othello_as_it_is_written_elsewhere(board: str, moves: str, behind: str)
      ('[Site "edax"]\n\n 1. f5 d6\n2. c3\n{one wins 33-31} 1-0\n\n\n1. f5 *', ["edax: f5d6c3", ": f5"]),
      (f"{BOARD} X;f5d6c3\nf5, d6", [": f5d6c3", ": f5d6"]), ("(;GM[2]PB[one];B[f5]\n;W[d6])", ["one: f5d6"]),
      ("(;GM[2]PC[x]AB[d6][e4][d5]AW[d4][e5]PL[W]RE[W+4]W[d7];)", [f"x {BOARD[:43]}X{BOARD[44:]} O: d7"]),
-     ("\n".join([*re.findall("." * 8, BOARD), "X f5"]), [": f5"]), (f"{MIDDLE} X; G8:+18\n", [f"{MIDDLE} X: "])],
+     ("\n  ".join(["", *re.findall("." * 8, BOARD), "X f5"]), [": f5"]), (f"{MIDDLE} X; G8:+18\n", [f"{MIDDLE} X: "])],
 )  # fmt: skip
 def test_othello_of_programs_goes_over_lines(text: str, games: list[str]) -> None:
     opened = [game() for game in open_record(text.encode(), "shogi")]

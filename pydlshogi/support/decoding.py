@@ -20,13 +20,13 @@ _NO_TEXT: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud8
 
 
 def decode(data: bytes) -> str:
-    """Text with `\\n` line ends. Order: ISO-2022-JP by its escapes, byte order mark, encoding named in the
+    """Text with `\\n` line ends, unindented. Order: ISO-2022-JP by its escapes, byte order mark, encoding named in the
     first line, UTF-8, CP932 or EUC-JP.
 
     Bytes that fit none of them (a cut character in a comment) become U+FFFD rather than cost the game; where they
     stand in a move, the format's reader refuses it.
     """
-    return _decode(data).replace("\r\n", "\n").replace("\r", "\n") if b"\r" in data else _decode(data)
+    return re.sub(r"(?m)^[^\S\n]+", "", _decode(data).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _decode(data: bytes) -> str:

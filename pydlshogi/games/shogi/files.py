@@ -8,8 +8,8 @@ from pydlshogi.analysis import AnalysedMove, Judgement
 from pydlshogi.entry import Candidates, File, GameFiles, Opened, OpenError, RecordedGame, RecordedLine
 from pydlshogi.game import GameEnd
 from pydlshogi.games.shogi.analysis import annotated, without_ours
-from pydlshogi.games.shogi.kifu import formats
-from pydlshogi.games.shogi.kifu.game import Ending, Game, RecordError, Variation, Win
+from pydlshogi.games.shogi.kifu.formats import SUFFIXES
+from pydlshogi.games.shogi.kifu.game import Ending, Game, Variation, Win
 from pydlshogi.games.shogi.kifu.kif import candidate_of
 from pydlshogi.games.shogi.kifu.kif_writer import candidate_lines, kif_bytes
 from pydlshogi.games.shogi.position import ShogiPosition
@@ -85,12 +85,12 @@ def _candidates(start: str, moves: Sequence[int], analysis: Sequence[Sequence[st
 
 
 def _saved(played: TableGame, judged: Sequence[Judgement], candidates: Candidates) -> File | None:
-    text = annotated(_game(played, candidates), judged, kif=True)
+    data = kif_bytes(annotated(_game(played, candidates), judged, kif=True), played.utf8)
     try:
-        formats.parse(text)
-    except RecordError:  # a problem with pieces that a game cannot have
+        parse(data, "")
+    except KifuError:  # a problem with pieces that a game cannot have
         return None
-    return File("kif", kif_bytes(text, played.utf8), whole=True)
+    return File("kif", data, whole=True)
 
 
 def _game(played: TableGame, candidates: Candidates) -> Game:
@@ -135,4 +135,4 @@ def _analysis(node: Node, candidates: Candidates) -> tuple[str, ...]:
     return tuple(candidate_lines(ShogiPosition(node.sfen), candidates(node), previous))
 
 
-FILES: Final = GameFiles(_opened, _saved, formats.SUFFIXES)
+FILES: Final = GameFiles(_opened, _saved, SUFFIXES)

@@ -1,6 +1,5 @@
 """The formats of game records, one line each, and lines of USI: who reads or converts records asks here."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -85,8 +84,7 @@ WRITTEN: Final = {format.suffixes[0]: format for format in FORMATS}
 
 
 def parse(text: str) -> list[Game]:
-    """The games of a text in any of the formats, indented or not. Raises RecordError."""
-    text = re.sub(r"(?m)^[^\S\n]+", "", text)
+    """The games of a text in any of the formats. Raises RecordError."""
     return next(format for format in FORMATS if format.holds(text)).parse(text)
 
 
