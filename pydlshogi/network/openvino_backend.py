@@ -95,9 +95,9 @@ def has_bfloat16() -> bool:
 def bfloat16_is_fast() -> bool:
     """Whether this processor has instructions that multiply matrices of bfloat16: AMX, or those of AVX-512.
 
-    Without them OpenVINO lists bfloat16 as a capability too, and is half as fast in it as in float32; with those of an
-    AMD EPYC (Zen 4) it is twice as fast. So this compiles a convolution and looks at the kernel chosen. Raises
-    BackendError as `has_bfloat16`.
+    Without them OpenVINO lists bfloat16 as a capability too, and is half as fast in it as in float32, or cannot compile
+    it; with those of an AMD EPYC (Zen 4) it is twice as fast. So this compiles a convolution and looks at the kernel
+    chosen. Raises BackendError as `has_bfloat16`.
     """
     if not has_bfloat16():
         return False
@@ -105,7 +105,10 @@ def bfloat16_is_fast() -> bool:
     kernel = np.ones((64, 64, 3, 3), np.float32)
     layer = opset13.convolution(planes, kernel, [1, 1], [1, 1], [1, 1], [1, 1])
     model = openvino.Model([layer], [planes])
-    compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+    try:
+        compiled = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+    except RuntimeError:
+        return False
     kernels = [node.get_rt_info()["primitiveType"].astype(str) for node in compiled.get_runtime_model().get_ops()]
     return any("amx" in kernel or kernel.startswith("brgconv") for kernel in kernels)
 
