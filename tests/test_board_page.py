@@ -239,7 +239,7 @@ def test_two_engines_are_watched(person: Person) -> None:
     page = person.page
     page.wait_for_function("() => document.body.dataset.at >= 1")
     page.set_viewport_size({"width": 360, "height": 640})
-    assert page.locator("#pace").bounding_box()["y"] + 34 <= page.locator("nav").bounding_box()["y"]
+    page.wait_for_function("() => pace.getBoundingClientRect().y + 34 <= nav.getBoundingClientRect().y")
     person.button("Pause").click()
     person.button("One move").wait_for()
     at = person.board.state()["at"]

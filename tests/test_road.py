@@ -60,7 +60,7 @@ def test_the_terminal_prints_what_the_page_shows() -> None:
     typed = "\n".join(re.findall(r"^> (.*)", block, re.MULTILINE))
     command = [sys.executable, "-m", "pydlshogi.usi.usi_mcts_player"]
     done = subprocess.run(command, input=typed, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert len(shown) == 6
+    assert len(shown) == 5
     assert [line for line in shown if line not in done.stdout.splitlines()] == []
 
 
