@@ -950,6 +950,7 @@ def test_a_handicap_game_in_japanese_is_of_uwate_and_shitate(browser: Any, board
     begun = re.search(r"開始日時：(\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)\n", record)
     assert saved.value.suggested_filename == "{}{}{}-{}{}{} あなた - pydlshogi (入門).kif".format(*begun.groups())
     person.open_record(record)
+    expect(page.locator("#status")).to_have_text("0/1: 上手の手番")
     expect(page.locator("#farPlayer")).to_have_text("上手: レベル1 (入門)")
     board.new("shogi", "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1")
     expect(page.locator("#status")).to_have_text("先手の手番")
