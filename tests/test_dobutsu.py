@@ -67,6 +67,26 @@ def test_moves_and_ends_are_those_of_the_slow_version() -> None:
     assert ends[False] > 500
 
 
+@pytest.mark.parametrize(
+    ("sfen", "move", "ends"),
+    [
+        ("2k/K2/3/3 b - 1", "3b3a", True),  # nobody reaches it
+        ("RB1/1K1/3/k2 b - 1", "2b1a", True),  # the only way
+        ("1k1/K2/3/3 b - 1", "3b3a", False),  # the lion does
+        ("r2/1K1/3/2k b - 1", "2b2a", False),  # a giraffe does
+        ("rk1/K2/3/3 b - 1", "3b2a", True),  # the lion itself is taken
+        ("3/K1k/3/3 w - 1", "1b1c", False),  # not yet there
+        ("1Kb/3/k2/1pR b BPr 1", "2a1a", True),  # it was there, and comes to where nobody reaches it
+        ("3/K2/2k/3 w - 1", "1c1d", True),  # White's last rank
+    ],
+)
+def test_a_try_wins_unless_the_lion_can_be_taken(sfen: str, move: str, ends: bool) -> None:
+    position = DobutsuPosition(sfen)
+    assert not ends or position.outcome() == Outcome(1.0, plies=1)
+    position.push_usi(move)
+    assert (len(position.legal_moves()) == 0) == ends
+
+
 def test_verdicts_are_those_of_positions_replayed() -> None:
     met = Counter[tuple[int, bool]]()
     rng = random.Random(2)

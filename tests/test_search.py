@@ -21,7 +21,7 @@ from pydlshogi.games.shogi.game import GAME as SHOGI
 from pydlshogi.player.mcts_options import NetworkOptions
 from pydlshogi.player.network_player import Network
 from pydlshogi.uct.batch import Batch, Evaluations
-from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value
+from pydlshogi.uct.puct import DEFAULT_PUCT, Puct, exploration, first_value, lost_score, score
 from pydlshogi.uct.root import MoveStats, Root
 from pydlshogi.uct.search import Search
 from pydlshogi.uct.tree import AWAITED, EXPANDED, MAX_BATCH, MAX_DEPTH, NONE, TERMINAL
@@ -205,6 +205,22 @@ def played_to(key: int) -> tuple[int, ...]:
     cells = [key // 3**cell % 3 for cell in range(9)]
     firsts, seconds = ([cell for cell in range(9) if cells[cell] == side] for side in (1, 2))
     return tuple(cell for pair in zip(firsts, [*seconds, -1], strict=False) for cell in pair if cell >= 0)
+
+
+def test_the_value_changes_sides_at_every_ply() -> None:
+    """R to move likes what A's side to move (the opponent) does not like, and what C's (itself) likes."""
+    search = SearchOfOne(Letters({"R": "A", "A": "C", "C": "D", "D": "E", "E": "F"}, "R"))
+    opinions = Opinions({"R": 0.5, "A": 0.3, "C": 0.8, "D": 0.1})
+    run(search, opinions, 1)
+    assert letters_of(search)["A"].value == pytest.approx(0.7)
+    assert search.root.value == pytest.approx((0.5 + 0.7) / 2)
+    run(search, opinions, 2)
+    assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8) / 2)
+    run(search, opinions, 3)
+    assert letters_of(search)["A"].value == pytest.approx((0.7 + 0.8 + 0.9) / 3)
+    assert search.root.value == pytest.approx((0.5 + 0.7 + 0.8 + 0.9) / 4)
+    assert opinions.asked == "RACD"
+    assert search.deepest == 3
 
 
 def test_before_and_after_the_first_evaluation() -> None:
@@ -469,10 +485,18 @@ def test_the_page_plays_shogi_as_the_engine_does() -> None:
     assert sum(map(abs, apart)) <= 4, "the engine's priors and values are float32"
 
 
-def test_a_root_without_visits_and_a_visited_policy_that_was_rounded_down() -> None:
-    """Of the formula this alone does not come up above."""
-    assert exploration(Puct(), True, 0) == pytest.approx(1.16 + math.log(25618 / 25617), abs=1e-9)
-    assert first_value(Puct(), False, mean=0.6, visited_policy=-1e-9) == 0.6
+def test_the_formula_by_hand() -> None:
+    puct = Puct()
+    assert exploration(puct, False, 4) == pytest.approx(2 * (1.44 + math.log((4 + 28289) / 28288)))
+    assert exploration(puct, True, 4) == pytest.approx(2 * (1.16 + math.log((4 + 25618) / 25617)))
+    assert exploration(puct, True, 0) == pytest.approx(1.16 + math.log(25618 / 25617), abs=1e-9)
+    assert first_value(puct, False, mean=0.6, visited_policy=0.25) == pytest.approx(0.6 - 0.27 * 0.5)
+    assert first_value(puct, True, mean=0.6, visited_policy=0.25) == 0.6
+    assert first_value(puct, False, mean=0.1, visited_policy=1.0) == 0
+    assert first_value(puct, False, mean=0.6, visited_policy=-1e-9) == 0.6
+    scores = [score(puct, value=0.5, prior=0.2, visits=visits, explored=10.0) for visits in (0, 3)]
+    assert scores == pytest.approx([2.5, 1.0])
+    assert lost_score(prior=1.0, explored=10.0) < 0 < lost_score(0.2, 10.0) - lost_score(0.1, 10.0)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from pydlshogi.support.kernels.vectors import LANES
 TOP: Final = 1820
 """The largest number of a map. The transform B makes up to 18 times as much of it, which int16 must hold."""
 ROOM: Final = 1.1
-"""How many times the largest value that was seen a map can hold."""
+"""A map can hold values this many times as large as the largest that was seen."""
 FRACTION: Final = 10
 """Binary digits behind the point while sums become a map's numbers."""
 FIRST_FRACTION: Final = 2

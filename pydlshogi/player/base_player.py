@@ -104,7 +104,7 @@ def loading_step(what: str) -> Iterator[None]:
 
 
 def loading_now() -> str:
-    """The innermost `step` of this process; "": there is none."""
+    """The innermost `loading_step` of this process; "": there is none."""
     return "".join(_steps[-1:])
 
 

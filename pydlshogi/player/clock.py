@@ -177,7 +177,7 @@ class Clock:
         self._born = self._now()
 
     def set_budget(self, budget_for: BudgetFunction) -> None:
-        """Take the budget from `budget_for`, now and again at `hit`. The thinking begins, unless it is set up first."""
+        """Take the budget from `budget_for`, now and again at `hit`. Thinking begins now, or at `start_thinking`."""
         with self._lock:
             self._budget_for = budget_for
             self._budget = budget_for(self.limits)

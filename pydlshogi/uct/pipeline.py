@@ -107,7 +107,7 @@ class Pipeline:
         return playouts
 
     def _reserve(self, wanted: Callable[[int], int]) -> int:
-        """How many playouts to begin. 0: none now, and a moment was waited for that to change."""
+        """How many playouts to begin. 0: none now; it has waited a moment for that to change."""
         with self._changed:
             waits_for_root = self._under_way > 0 and not self.search.expanded()
             playouts = 0 if waits_for_root else min(wanted(self._begun), self.batch_size)

@@ -1,4 +1,4 @@
-"""The selection formula, and its constants, by which it is that of AlphaZero, of AlphaGo or of IaGo.
+"""The selection formula and its constants: they make it that of AlphaZero, of AlphaGo or of IaGo.
 
 A constant is a field of `Puct`. Each function of the formula is given all of them: Python hands it a `Puct`, kernels
 one record of CONSTANTS, which has the same fields.

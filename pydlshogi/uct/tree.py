@@ -239,7 +239,7 @@ class Selection(NamedTuple):
     repeats: bool
     """Whether a position can occur twice in a game."""
     freed: int
-    """Most nodes without references to free before the playouts."""
+    """How many nodes without references are freed before the playouts, at most."""
 
 
 # Boards that stood before: on the path of a playout, and in the game before its root

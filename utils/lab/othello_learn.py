@@ -162,7 +162,7 @@ def learn_moves(options: argparse.Namespace, games: Games) -> None:
     if options.kind == "rollouts":
         save_rollouts(options.out, weights)
         return
-    patterns = load_weights()
+    patterns = load_weights("")
     scales, _ = fit_scales(games, np.flatnonzero(~held), patterns)
     _, right = fit_scales(games, np.flatnonzero(held), patterns)
     print(f"winner predicted by the patterns, by four plies: {' '.join(f'{100 * share:.0f}' for share in right)}")
@@ -173,7 +173,7 @@ def learn_cuts(options: argparse.Namespace) -> None:
     """Multi-ProbCut, into a file."""
     positions, printed = othello_cuts.samples(chain.from_iterable(map(read_games, options.games))), 0
     with pool_of(options.workers, None) as pool:
-        for cuts in othello_cuts.measure(positions, FORMS[options.form], options.depth, load_weights(), pool):
+        for cuts in othello_cuts.measure(positions, FORMS[options.form], options.depth, load_weights(""), pool):
             for pair in cuts.pairs[printed:]:
                 print(described(pair), flush=True)
             printed = len(cuts.pairs)

@@ -33,7 +33,7 @@ _RANDOM_PLIES: Final = 30
 @cache
 def _engine() -> tuple[AlphaBeta, Solver]:
     """Those of this process."""
-    return AlphaBeta(load_weights(), megabytes=16), Solver(16, load_weights())
+    return AlphaBeta(load_weights(""), megabytes=16), Solver(16, load_weights(""))
 
 
 def play(rng: random.Random, level: int) -> Transcript:

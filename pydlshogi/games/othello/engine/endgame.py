@@ -113,7 +113,7 @@ class Solver:
         With several `threads` the nodes, and which of the best moves is found, differ from time to time.
         """
         load_functions()
-        weights = load_weights() if weights is None else weights
+        weights = load_weights("") if weights is None else weights
         entries = 1 << (megabytes * 2**20 // PROVEN.itemsize).bit_length() - 1
         self._table: Records = np.zeros(entries, PROVEN)
         self._frames: Records = np.zeros((threads, 130), _FRAME)  # two a square, for passes

@@ -198,7 +198,7 @@ def save_weights(path: Path, weights: Int16Array) -> None:
 
 
 @cache
-def load_weights(path: str | Path = "") -> Int16Array:
+def load_weights(path: str | Path) -> Int16Array:
     """int16 [STAGES, NUMBERS]: what `save_weights` wrote; "": those that come along. Raises ValueError, OSError."""
     path = Path(path or shipped_model() / SHIPPED_WEIGHTS)
     firsts, members = np.unique(CLASSES, return_inverse=True)

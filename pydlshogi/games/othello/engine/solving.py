@@ -89,7 +89,7 @@ class LoadedSolver(NamedTuple):
 def _loaded_solver(loaded_by: tuple[object, ...]) -> LoadedSolver:
     """Raises PlayerError."""
     with files_of_engine():
-        load_weights()
+        load_weights("")
     solved_moves(Solver(), ENDING, 2, 0, lambda: False)  # so that all kernels are there
     return LoadedSolver(loaded_by)
 
