@@ -2,15 +2,16 @@
 floats but for a little."""
 
 import os
+import pickle
 import platform
 import subprocess
 import sys
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import llvmlite.binding
+import numba
 import numpy as np
 import pytest
 
@@ -188,22 +189,23 @@ def said() -> str:
     return digest.hexdigest()
 
 
-def arguments() -> tuple[Any, ...]:
+def types_of_arguments() -> tuple[numba.types.Type, ...]:
     """Of the kernel, which is not called."""
     whole, largest, encoding = tower("96 channels")
     net = tables_of(whole, largest, encoding.height, encoding.width)
     work = winograd_backend._work(net, encoding, 4)
     answers = np.zeros(0, np.float32), np.zeros(4, np.float32)
-    return net, 0, 4, work, *all_labels(encoding, 4), np.float32(1), *answers
+    arguments = net, 0, 4, work, *all_labels(encoding, 4), np.float32(1), *answers
+    return tuple(map(numba.typeof, arguments))
 
 
 COMPILED = """
-import numba, re
+import numba, pickle, re, sys
 from pydlshogi.network import winograd_backend
 from pydlshogi.support.kernels.compiled import _OPTIONS
-from tests.test_winograd import arguments, said
+from tests.test_winograd import said
 kernel = numba.njit(**_OPTIONS)(winograd_backend._run.py_func)
-kernel.compile(tuple(map(numba.typeof, arguments())))
+kernel.compile(pickle.loads(bytes.fromhex(sys.argv[1])))
 (assembly,) = kernel.inspect_asm().values()
 loops = [loop for loop in re.split(r"^\\S+:", assembly, flags=re.MULTILINE) if "prefetcht0" in loop]
 print(*(len(re.findall(r"\\tINSTRUCTION\\t", loop)) for loop in loops))
@@ -227,7 +229,8 @@ def test_on_every_processor_it_says_the_same_by_its_instructions(cpu, features, 
     32 in 2."""
     environment = {**os.environ, "NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "PYTHONPATH": str(ROOT)}
     program = COMPILED.replace("INSTRUCTION", instruction).replace("RUNS", str(runs))
-    command = [sys.executable, "-c", program]
+    # What makes the arguments is compiled too, and a processor without AVX-512 could not run it.
+    command = [sys.executable, "-c", program, pickle.dumps(types_of_arguments()).hex()]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     counts, *answers = done.stdout.splitlines()
