@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> None:
         with LOCK.open("ab") as lock:
             wait_for(lock, tell)
             if not is_complete(extras):
-                tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes about half a minute.")
+                tell(f"Installing what the engine needs into {ENVIRONMENT}, once; this takes up to a minute.")
                 install(extras, Commands(lock, tell))
                 tell(
                     HOW_TO_GO_ON
