@@ -18,7 +18,7 @@ RUNS = [
     ("utils.match", f"{ENGINE} {ENGINE} --nodes 2 --games 2 --max-moves 8 --out {{here}}/match", "Elo"),
     ("utils.convert", "{here}/match/records/match-00001.csa {here}/game.jkf", ""),
     ("pydlshogi.analyze", "{here}/game.jkf --nodes 2", "game.analysed.kif"),
-    ("pydlshogi.bench", "core network signature --playouts 2000 --seconds 0.2", "bc4ce06c"),
+    ("pydlshogi.bench", "core network signature --playouts 2000 --seconds 0.2", "f353fe99"),
     ("pydlshogi.train", "--quick --hours 0.001 --out {here}/quick --cache {here}/cache " + TINY, "net.npz"),
     ("pydlshogi.cycle", "dobutsu --out {here}/dobutsu --minutes 0.05 --games 4 --playouts 4 " + TINY, "cycle 1"),
     ("utils.plot_log", "{here}/dobutsu", "log.png"),
